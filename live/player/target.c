@@ -258,6 +258,7 @@ static int open_at(struct question *q, const struct net_address *host, struct er
     if (result == 0 && !address->nfs_port)
         result = ask_port(q, NFS3_PROGRAM, &nfs, "NFS", err);
     q->to->nfs = q->to->nfsacl = nfs;
+    q->to->mount = mount;
     if (result == 0)
         result = mount_it(q, &mount, err);
     return result == 0 ? ask_fsinfo(q, err) : result;

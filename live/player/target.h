@@ -13,7 +13,7 @@
 struct target {
     uint32_t server; /* the dump's host that it stands for */
     struct nfs_address address;
-    struct net_address nfs, nfsacl; /* where it answers */
+    struct net_address nfs, nfsacl, mount; /* where it answers */
     bool udp;
     uint8_t root[64];
     uint32_t root_len;

@@ -116,7 +116,7 @@ static int end_request(struct shadow *s, struct request *r, const struct record_
     r->objects[TEE_OBJECT] = e->object;
     r->objects[TEE_PARENT2] = e->parent2;
     r->objects[TEE_NEW] = e->new_object;
-    touches_set(s, r, gone);
+    touches_set(s, r, gone, e->status == 0 ? s->moved : 0);
     return 0;
 }
 

@@ -124,6 +124,17 @@ static bool changes_object(const struct request *r, uint32_t object)
     return false;
 }
 
+void learn_links(struct shadow *s, const struct request *r, const struct effect *sut)
+{
+    for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
+        struct attributes a;
+
+        if (r->objects[i] && effect_attributes(sut, whose_of[i], &a) && a.type != OBJECT_DIR &&
+            a.nlink > 1)
+            known_of(s, r->objects[i])->was_linked = true;
+    }
+}
+
 static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct err *err)
 {
     const struct effect *e = &r->effect;
@@ -149,6 +160,7 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
         if (after.fileid)
             object->fileid = after.fileid;
         k->is_linked = after.type != OBJECT_DIR && after.nlink > 1;
+        k->was_linked |= k->is_linked;
     }
     if (has_after && !has_rival)
         k->seen = (struct attributes_seen){ true, r->end, after.size, after.mtime, after.ctime };

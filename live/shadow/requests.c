@@ -136,7 +136,7 @@ static int decode(struct shadow *s, struct request *r, const struct engine_tappe
         mirror_accessed(s->mirror, mirror_at(s->mirror, object), e->call_time);
     if (parent2 && parent2 != object)
         mirror_accessed(s->mirror, mirror_at(s->mirror, parent2), e->call_time);
-    touches_set(s, r, 0);
+    touches_set(s, r, 0, 0);
     return 0;
 }
 

@@ -11,12 +11,18 @@
 
 #include <time.h>
 
-static int64_t wall_clock_ahead(void)
+int64_t send_wall_clock_ahead(void)
 {
     struct timespec wall;
 
     clock_gettime(CLOCK_REALTIME, &wall);
     return (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec - loop_clock();
+}
+
+void send_note_unsettled(struct shadow *s)
+{
+    if (!shadow_is_synchronized(s) || copy_counts(s->copy).has_scratch)
+        s->unsettled = loop_now(s->loop) + send_wall_clock_ahead();
 }
 
 /* --- order */
@@ -116,6 +122,18 @@ int send_queue(struct shadow *s, struct request *r, struct err *err)
     return 0;
 }
 
+static void note_changes(struct shadow *s, const struct request *r)
+{
+    for (uint32_t i = 0; i < r->touch_count; i++) {
+        struct known *k = known_of(s, r->touches[i].what.object);
+
+        if (touch_changes(&r->touches[i])) {
+            k->changed = r->end;
+            k->sut_changed = r->sut_arrived;
+        }
+    }
+}
+
 /* The SUT has answered, or never will; then |fate| says why. */
 static int done(struct shadow *s, struct request *r, enum shadow_fate fate, struct err *err)
 {
@@ -127,6 +145,7 @@ static int done(struct shadow *s, struct request *r, enum shadow_fate fate, stru
     r->fate = (uint8_t)fate;
     s->counts.waiting--;
     s->counts.waiting_bytes -= bytes;
+    note_changes(s, r);
     for (uint32_t i = 0; i < r->follower_count; i++)
         send_release(s, r->followers[i]);
     r->follower_count = 0;
@@ -180,6 +199,8 @@ static int learn_answer(struct shadow *s, struct request *r, const struct rpc_an
     if (effect_action(&r->effect) == ACTION_LIST && listings_note(&s->listings, r, &sut, err) < 0)
         return -err->code;
     r->sut_succeeded = sut.succeeded;
+    r->sut_status = sut.status;
+    learn_links(s, r, &sut);
     if (r->effect.asked.bits & ASKED_TIMES && !r->effect.parent && r->effect.succeeded &&
         sut.succeeded)
         known_of(s, r->effect.object)->read_by_copy = false;
@@ -190,7 +211,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
 {
     struct request *r = ctx;
     struct shadow *s = r->shadow;
-    int64_t ahead = wall_clock_ahead();
+    int64_t ahead = send_wall_clock_ahead();
 
     if (answer->outcome == RPC_CANCELLED)
         return 0;
@@ -199,6 +220,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     if (buf_append(&r->sut_call, answer->call.data, answer->call.len) < 0)
         return err_memory(err, "requests");
     r->sut_called = answer->called + ahead;
+    send_note_unsettled(s);
     if (answer->outcome != RPC_ANSWERED) {
         if (s->is_down && !s->is_given_up) {
             s->is_given_up = true;
@@ -350,12 +372,11 @@ static int on_root(void *ctx, const struct rpc_answer *answer, struct err *err)
     return s->setup.lost_root(s->setup.ctx, err);
 }
 
-/* After the connection was lost, another server may be there. */
-static int check(struct shadow *s, struct err *err)
+int send_check(struct shadow *s, struct err *err)
 {
     const struct rpc_target target = { NFS3_PROGRAM, NFS3_VERSION, NFSPROC3_GETATTR,
                                        s->setup.credential };
-    struct xdr_put *put = rpc_client_begin(s->sut, &target);
+    struct xdr_put *put = s->is_checking ? NULL : rpc_client_begin(s->sut, &target);
 
     if (!put) /* it is full of calls that are sent again: their answers show it */
         return 0;
@@ -378,5 +399,5 @@ int send_event(void *ctx, enum rpc_client_event event, const char *text, struct 
     if (event != RPC_CLIENT_CONNECTED)
         return 0;
     s->is_given_up = false;
-    return was_down ? check(s, err) : 0;
+    return send_check(s, err); /* another server may be there */
 }

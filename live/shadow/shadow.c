@@ -52,8 +52,11 @@ static int on_synchronized(void *ctx, struct mirror_object *object, struct err *
 
 static int on_played(void *ctx, struct mirror_object *object, struct err *err)
 {
+    struct shadow *s = ctx;
+
     (void)err;
-    dispatch_unhold(ctx, object->id);
+    known_of(s, object->id)->played = loop_now(s->loop) + send_wall_clock_ahead();
+    dispatch_unhold(s, object->id);
     return 0;
 }
 
@@ -69,6 +72,8 @@ static int on_failed(void *ctx, struct mirror_object *object, enum copy_why why,
     k->epoch++;
     k->broken = 0;
     dispatch_unhold(s, object->id);
+    if (why == COPY_LOST && object->is_root)
+        return send_check(s, err);
     if (why != COPY_GONE)
         return 0;
     if (GROW(s->gone, s->gone_count, s->gone_cap) < 0)
@@ -103,7 +108,9 @@ static uint32_t object_of(void *ctx, int side, struct bytes handle)
     const struct mirror_object *object =
         side == REF ? mirror_find(s->mirror, handle) : mirror_find_sut(s->mirror, handle);
 
-    return object && object->state == MIRROR_SYNCHRONIZED ? object->id : 0;
+    return object && object->state == MIRROR_SYNCHRONIZED && verdicts_steady(s, object->id)
+               ? object->id
+               : 0;
 }
 
 static int path_of(void *ctx, uint32_t id, struct buf *to)

@@ -33,9 +33,11 @@ const struct teelog_counts *shadow_verdicts(const struct shadow *s)
 
 bool shadow_is_synchronized(const struct shadow *s)
 {
+    const struct copy_counts c = copy_counts(s->copy);
+
     return mirror_count_state(s->mirror, MIRROR_SYNCHRONIZED) &&
            !mirror_count_state(s->mirror, MIRROR_QUEUED) &&
-           !mirror_count_state(s->mirror, MIRROR_COPYING) && !copy_counts(s->copy).pausing;
+           !mirror_count_state(s->mirror, MIRROR_COPYING) && !c.pausing && !c.at_work;
 }
 
 static void put_requests(const struct shadow *s, struct json *j)

@@ -50,6 +50,7 @@ struct request {
     uint8_t stage, fate;
     bool is_partial; /* not all bytes of its messages were seen */
     bool has_sut_reply, sut_succeeded;
+    int64_t sut_status;
     bool is_void; /* the SUT has begun anew since it was sent */
     uint32_t flow, xid;
     uint64_t begin, end;                         /* entries of the ring */
@@ -92,8 +93,12 @@ struct known {
     bool is_held;        /* changes are being played: duplicates wait */
     bool read_by_copy;   /* nothing has made the access times equal since */
     bool was_copied;
-    bool is_linked; /* has more than one name, for all that attributes said */
+    bool is_linked;  /* has more than one name, for all that attributes said */
+    bool was_linked; /* has or had more than one name, on one of the servers */
     struct attributes_seen seen;
+    uint64_t changed;    /* entry of the end of the last change that was sent to the SUT */
+    int64_t sut_changed; /* when the SUT answered it, ns since 1970 */
+    int64_t played;      /* when it was synchronized, ns since 1970 */
 };
 
 /* An object of the tap's engine. */
@@ -150,10 +155,12 @@ struct shadow {
     struct request_list recent;  /* STAGE_ENDED, by |end| */
     struct request_list pending; /* from STAGE_WAITING on, by |end| */
     struct request *ready, *last_ready;
-    uint64_t position;           /* the last entry with a message */
-    uint64_t message;            /* messages so far */
-    struct request *last_called; /* what the latest message made */
-    struct buf reply;            /* the latest one's bytes */
+    uint64_t position;            /* the last entry with a message */
+    uint64_t message;             /* messages so far */
+    const struct request *judged; /* now */
+    int64_t unsettled;            /* when not all was synchronized the last time, ns since 1970 */
+    struct request *last_called;  /* what the latest message made */
+    struct buf reply;             /* the latest one's bytes */
     uint32_t reply_flags;
     bool is_own;                /* the latest message was the copy's */
     uint32_t removed[2], moved; /* objects that lost a name by the operation that ends now */
@@ -203,7 +210,8 @@ static inline struct known *known_of(const struct shadow *s, uint32_t object)
 struct known *known_get(struct shadow *s, uint32_t object, struct err *err);
 /* Finds or adds the object.  NULL: no memory, or not a handle (-ERR_INPUT). */
 struct mirror_object *known_object(struct shadow *s, struct bytes handle, struct err *err);
-void touches_set(struct shadow *s, struct request *r, uint32_t gone);
+/* |gone|, |moved|: objects that the request removed and moved; 0: none, or not known so far. */
+void touches_set(struct shadow *s, struct request *r, uint32_t gone, uint32_t moved);
 void touches_clear(struct shadow *s, struct request *r);
 /* Gives |r|, which ends now, and all that were under way with it their bits.  Objects whose order
  * of changes is not known are copied again. */
@@ -227,6 +235,8 @@ static inline bool request_is_queued(const struct request *r)
 
 int learn_record(struct shadow *s, const struct record *record, struct err *err);
 int learn_attributes(struct shadow *s, struct request *r, struct err *err);
+/* What the SUT's answer tells of names. */
+void learn_links(struct shadow *s, const struct request *r, const struct effect *sut);
 /* The object that lost a name by the operation that ends now, other than the one that was moved; 0:
  * none. */
 uint32_t learn_gone(const struct shadow *s);
@@ -269,12 +279,21 @@ int send_give_up(struct shadow *s, bool anew, struct err *err);
 int send_run(void *ctx, struct err *err); /* idle */
 int send_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err);
 int send_room(void *ctx, struct err *err);
+/* Notes if names of one server are not on the other one now. */
+void send_note_unsettled(struct shadow *s);
+/* ns since 1970 minus the loop's clock. */
+int64_t send_wall_clock_ahead(void);
+/* Asks if the SUT still knows its root. */
+int send_check(struct shadow *s, struct err *err);
 
 /* --- verdicts.c: the pairs, in their order, to the log */
 
 int verdicts_run(void *ctx, struct err *err);  /* idle */
 int verdicts_look(void *ctx, struct err *err); /* timer */
 int verdicts_all(struct shadow *s, struct err *err);
+/* True if nobody changed the object on one of the servers while that executed the request which is
+ * judged now. */
+bool verdicts_steady(const struct shadow *s, uint32_t object);
 
 /* --- paths.c */
 

@@ -46,10 +46,14 @@ static void unlink_touch(struct shadow *s, struct touch *t)
     *(t->next ? &t->next->previous : &k->last) = t->previous;
 }
 
-void touches_set(struct shadow *s, struct request *r, uint32_t gone)
+void touches_set(struct shadow *s, struct request *r, uint32_t gone, uint32_t moved)
 {
     struct overlap_touch what[OVERLAP_TOUCHES];
     uint32_t count = overlap_touches(&r->effect, gone, what);
+
+    if (moved && moved != gone && count < OVERLAP_TOUCHES) /* its ctime changes */
+        what[count++] = (struct overlap_touch){ .object = moved,
+                                                .flags = TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY };
 
     for (uint32_t i = 0; i < r->touch_count; i++)
         unlink_touch(s, &r->touches[i]);
@@ -76,6 +80,17 @@ static bool were_at_once(const struct request *r, const struct request *x)
     return x != r && x->stage != STAGE_CALLED && x->end > r->begin;
 }
 
+/* Whose times count is not known: those that one request sets, or those that a server sets when
+ * another one changes contents or names. */
+static bool is_about_times(const struct touch *a, const struct touch *b)
+{
+    const uint32_t both = a->what.flags & b->what.flags;
+
+    return both & TOUCH_CHANGES &&
+           ((a->request->effect.asked.bits | b->request->effect.asked.bits) & ASKED_TIMES) &&
+           effect_action(&a->request->effect) != effect_action(&b->request->effect);
+}
+
 int touches_meet(struct shadow *s, struct request *r, struct err *err)
 {
     enum { CONFLICTS = CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME };
@@ -89,7 +104,8 @@ int touches_meet(struct shadow *s, struct request *r, struct err *err)
                 continue;
             r->overlap |= overlap_meet(&mine->what, &t->what);
             t->request->overlap |= overlap_meet(&t->what, &mine->what);
-            is_conflict |= overlap_meet(&mine->what, &t->what) & CONFLICTS;
+            is_conflict |=
+                (overlap_meet(&mine->what, &t->what) & CONFLICTS) || is_about_times(mine, t);
         }
         if (!is_conflict)
             continue;

@@ -53,6 +53,49 @@ static int take_verdict(struct shadow *s, struct request *r, const struct tee_ve
     return 0;
 }
 
+/* The SUT may have names of a file, in directories that are not synchronized yet, that the
+ * reference has not, or the other way around; and the copy has a directory of its own in the root
+ * for a while.  So the attributes are not the same. */
+static bool has_other_names(const struct shadow *s, const struct request *r, uint32_t id)
+{
+    const struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
+
+    return object && s->unsettled >= r->sut_called &&
+           (known_of(s, id)->was_linked || object->is_root);
+}
+
+/* A file whose last name was removed on the SUT, while it has another one on the reference in a
+ * directory that is not synchronized yet. */
+static bool has_lost_names(const struct shadow *s, const struct request *r)
+{
+    return r->sut_status == NFS3ERR_STALE && r->effect.status != NFS3ERR_STALE &&
+           has_other_names(s, r, r->effect.object);
+}
+
+bool verdicts_steady(const struct shadow *s, uint32_t object)
+{
+    const struct request *r = s->judged;
+    const struct known *k;
+
+    if (object >= s->known_cap)
+        return false;
+    k = known_of(s, object);
+    if (k->is_held || k->played > r->sut_called || has_other_names(s, r, object))
+        return false;
+    if (k->changed > r->begin || k->sut_changed > r->sut_called)
+        return false;
+    for (const struct touch *t = k->first; t; t = t->next) {
+        const struct request *x = t->request;
+
+        if (x == r || !touch_changes(t))
+            continue;
+        if (x->begin < r->end || x->stage == STAGE_SENT ||
+            (x->stage == STAGE_ANSWERED && x->sut_called < r->sut_arrived))
+            return false;
+    }
+    return true;
+}
+
 static struct bytes bytes_of(const struct buf *b)
 {
     return (struct bytes){ b->data, (uint32_t)b->len };
@@ -77,9 +120,10 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
         pair.sut.reply = bytes_of(&r->sut_reply);
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
         pair.object[i] = r->objects[i];
-        pair.known[i] = r->known[i];
+        pair.known[i] = r->known[i] && !has_other_names(s, r, r->objects[i]);
         pair.read_by_copy |= r->objects[i] && known_of(s, r->objects[i])->read_by_copy;
     }
+    s->judged = r;
     if (teelog_pair(s->log, &pair, &verdict, err) < 0)
         return -err->code;
     if (take_verdict(s, r, &verdict, err) < 0)
@@ -98,6 +142,12 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
                       : FATE_NOT_SYNCHRONIZED;
         is_judged = false;
     }
+    if (is_judged && has_lost_names(s, r)) {
+        r->fate = FATE_NOT_SYNCHRONIZED;
+        is_judged = false;
+        if (dispatch_again(s, mirror_at(s->mirror, r->effect.object), r->end, err) < 0)
+            return -err->code;
+    }
     requests_take_out(&s->pending, r);
     if (is_judged && judge(s, r, err) < 0) {
         requests_free(s, r);
@@ -111,6 +161,7 @@ static int run(struct shadow *s, struct err *err)
 {
     struct request *r;
 
+    send_note_unsettled(s);
     while ((r = s->pending.first) && r->stage == STAGE_ANSWERED && is_settled(s, r) &&
            !s->is_checking)
         if (finish(s, r, err) < 0)

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/tee/cmd_shadow.c
+ *
+ * nfstee shadow: options, servers and totals around shadow/shadow.h.
+ */
+#include "base/values.h"
+#include "player/target.h"
+#include "tee/commands.h"
+#include "tee/remount.h"
+#include "tee/shadow_options.h"
+#include "tee/shadow_refuse.h"
+#include "tee/tell_shadow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATIENCE INT64_C(10000000000) /* ns: for each question at the beginning */
+
+struct shadowing {
+    struct shadow_options options;
+    struct loop *loop;
+    struct target reference, sut;
+    struct rpc_auth credential;
+    struct shadow *shadow;
+    struct told_shadow told;
+    struct control *control;
+    struct metrics *metrics;
+    struct remount remount; /* of the SUT */
+    struct timer end;
+    struct timer look; /* if all is synchronized */
+};
+
+static const char machine[] = "nfstee";
+
+static int ended(void *ctx, struct err *err)
+{
+    struct shadowing *p = ctx;
+
+    (void)err;
+    loop_stop(p->loop);
+    return 0;
+}
+
+static void tell(void *ctx, const char *text)
+{
+    const struct shadowing *p = ctx;
+
+    if (!p->options.quiet)
+        fprintf(stderr, "the SUT: %s\n", text);
+}
+
+/* --- a SUT that begins anew */
+
+static int lost_root(void *ctx, struct err *err)
+{
+    struct shadowing *p = ctx;
+
+    tell(p, "it does not know its root any more; everything is copied again");
+    return remount_begin(&p->remount, err);
+}
+
+static int mounted(void *ctx, struct bytes root, struct err *err)
+{
+    struct shadowing *p = ctx;
+
+    return shadow_sut_root(p->shadow, root, err);
+}
+
+/* --- the control socket, and metrics */
+
+static int begin_telling(struct shadowing *p, struct err *err)
+{
+    struct net_address address;
+    struct metrics_setup setup;
+
+    p->told = (struct told_shadow){ p->loop, p->shadow };
+    if (p->options.metrics) {
+        if (metrics_address(p->options.metrics, &address, err) < 0)
+            return err_prefix(err, "--metrics");
+        setup = tell_shadow_metrics(&p->told, &address);
+        p->metrics = metrics_new(p->loop, &setup, err);
+        if (!p->metrics)
+            return err_prefix(err, "--metrics");
+    }
+    if (!p->options.control)
+        return 0;
+    p->control = control_new(p->loop, p->options.control, err);
+    if (!p->control || tell_shadow_control(p->control, &p->told, err) < 0)
+        return err_prefix(err, "--control");
+    return 0;
+}
+
+/* --- the run */
+
+static int open_place(struct shadowing *p, const char *text, struct target *to, struct err *err)
+{
+    const struct target_setup setup = {
+        .text = text,
+        .ports = p->options.privileged ? SOURCE_PORT_PRIVILEGED : SOURCE_PORT_ANY,
+        .timeout = PATIENCE,
+    };
+
+    return target_open(p->loop, &setup, to, err);
+}
+
+static struct shadow_place place_of(const struct target *t)
+{
+    struct shadow_place place = { .nfs = t->nfs, .root_len = t->root_len, .from = t->from };
+
+    memcpy(place.root, t->root, t->root_len);
+    return place;
+}
+
+static int begin_shadow(struct shadowing *p, struct err *err)
+{
+    const struct shadow_options *o = &p->options;
+    const struct shadow_setup setup = {
+        .loop = p->loop,
+        .attach = o->attach,
+        .reference = place_of(&p->reference),
+        .sut = place_of(&p->sut),
+        .credential = &p->credential,
+        .limits = { .in_flight = (uint32_t)o->in_flight,
+                    .queue_bytes = o->queue_bytes,
+                    .timeout = o->timeout,
+                    .sync_bytes = o->sync_bytes,
+                    .sync_objects = o->sync_objects },
+        .exclude = { o->exclude.texts, o->exclude.count },
+        .only = { o->only.texts, o->only.count },
+        .log = o->log,
+        .logging = { .rules = o->rules.texts,
+                     .rule_count = o->rules.count,
+                     .record_all = o->record_all,
+                     .log_max = o->log_max,
+                     .on_mismatch = o->on_mismatch },
+        .tell = tell,
+        .ended = ended,
+        .lost_root = lost_root,
+        .ctx = p,
+    };
+
+    p->shadow = shadow_new(&setup, err);
+    return p->shadow ? 0 : -err->code;
+}
+
+static int on_look(void *ctx, struct err *err)
+{
+    struct shadowing *p = ctx;
+
+    if (shadow_is_synchronized(p->shadow)) {
+        fprintf(stderr, "synchronized\n");
+        return 0;
+    }
+    return loop_set(p->loop, &p->look, loop_now(p->loop) + 100000000, err);
+}
+
+static int begin(struct shadowing *p, struct err *err)
+{
+    p->loop = loop_new(err);
+    if (!p->loop || loop_take_signals(p->loop, err) < 0)
+        return -err->code;
+    p->credential = (struct rpc_auth){
+        .flavor = RPC_AUTH_SYS,
+        .valid = true,
+        .machine = { (const uint8_t *)machine, sizeof(machine) - 1 },
+        .uid = (uint32_t)p->options.sync_uid,
+        .gid = (uint32_t)p->options.sync_gid,
+    };
+    if (open_place(p, p->options.relay, &p->reference, err) < 0)
+        return err_prefix(err, "--relay");
+    if (open_place(p, p->options.sut, &p->sut, err) < 0)
+        return err_prefix(err, "--sut");
+    p->remount = (struct remount){ .loop = p->loop, .target = &p->sut, .done = mounted, .ctx = p };
+    remount_init(&p->remount);
+    p->reference.credential = p->sut.credential = p->credential;
+    if (shadow_refuse(p->loop, &p->reference, &p->sut, p->options.overwrite, err) < 0 ||
+        begin_shadow(p, err) < 0 || begin_telling(p, err) < 0)
+        return -err->code;
+    p->end = (struct timer){ .due = ended, .ctx = p };
+    p->look = (struct timer){ .due = on_look, .ctx = p };
+    if (!p->options.quiet && loop_set(p->loop, &p->look, loop_clock(), err) < 0)
+        return -err->code;
+    return p->options.duration ? loop_set(p->loop, &p->end, loop_clock() + p->options.duration, err)
+                               : 0;
+}
+
+/* --- totals */
+
+static void print_json(struct shadowing *p)
+{
+    struct json j = { .out = stdout, .indented = true };
+
+    json_object(&j, NULL);
+    shadow_json(p->shadow, &j);
+    json_object_end(&j);
+    json_end(&j);
+}
+
+static void print_totals(struct shadowing *p)
+{
+    const struct shadow_counts *c = shadow_counts(p->shadow);
+    const struct teelog_counts *t = shadow_verdicts(p->shadow);
+
+    if (p->options.json) {
+        print_json(p);
+        return;
+    }
+    printf("%" PRIu64 " requests, %" PRIu64 " of them compared (%.1f %%)\n", c->requests,
+           c->fates[FATE_COMPARED],
+           c->requests ? 100.0 * (double)c->fates[FATE_COMPARED] / (double)c->requests : 0);
+    for (int i = FATE_UNANSWERED; i < FATES; i++)
+        if (c->fates[i])
+            printf("%12" PRIu64 " %s\n", c->fates[i], shadow_fate_name((enum shadow_fate)i));
+    printf("%" PRIu64 " agree, %" PRIu64 " differ, %" PRIu64 " withheld\n", t->agree, t->differ,
+           t->withheld);
+}
+
+int cmd_shadow(int argc, char **argv, struct err *err)
+{
+    struct shadowing p = { .loop = NULL };
+    int result = shadow_options_parse(&p.options, argc, argv, err);
+
+    if (result != 1)
+        return result;
+    result = begin(&p, err);
+    if (result == 0)
+        result = loop_run(p.loop, err);
+    if (result == 0)
+        result = shadow_end(p.shadow, err);
+    if (result == 0 && (!p.options.quiet || p.options.json))
+        print_totals(&p);
+    if (result == 0 && shadow_verdicts(p.shadow)->differ)
+        result = 1;
+    control_free(p.control);
+    metrics_free(p.metrics);
+    remount_free(&p.remount);
+    if (p.loop) {
+        loop_unset(p.loop, &p.end);
+        loop_unset(p.loop, &p.look);
+    }
+    shadow_free(p.shadow);
+    loop_free(p.loop);
+    return result;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tee/shadow_options.h"
+#include "base/values.h"
+#include "show/args.h"
+#include "tee/find_server.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int set_size(void *to, const char *value, struct err *err)
+{
+    return parse_size(value, to)
+               ? 0
+               : err_set(err, ERR_USAGE, "\"%s\" is not a size such as 512k, 64M or 2G", value);
+}
+
+static int add_text(void *to, const char *value, struct err *err)
+{
+    struct shadow_list *list = to;
+
+    if (list->count == SHADOW_LIST_MAX)
+        return err_set(err, ERR_USAGE, "given more than %d times", SHADOW_LIST_MAX);
+    list->texts[list->count++] = value;
+    return 0;
+}
+
+static int set_record(void *to, const char *value, struct err *err)
+{
+    *(bool *)to = strcmp(value, "all") == 0;
+    return *(bool *)to || strcmp(value, "differing") == 0
+               ? 0
+               : err_set(err, ERR_USAGE, "\"%s\": say all or differing", value);
+}
+
+static const char about[] =
+    "Keeps a second server, the system under test (SUT), equal to the one behind a relay,\n"
+    "sends it the clients' requests, too, and compares what both answer.  Clients do not\n"
+    "notice.  The SUT's export should be empty:\n"
+    "\n"
+    "    nfstee relay --listen :2049 --to server.example:2049 --attach /run/tee.sock\n"
+    "    nfstee shadow --attach /run/tee.sock --relay nfs://localhost/export \\\n"
+    "                  --sut nfs://new.example/export --log differences\n"
+    "\n"
+    "\"nfsdigest compare differences\" shows what differs.  It ends with the relay, at SIGINT or\n"
+    "SIGTERM, or after --for, with exit code 1 if answers differed.\n";
+
+static int check(const struct shadow_options *o, struct err *err)
+{
+    if (!o->attach)
+        return err_set(err, ERR_USAGE, "say --attach PATH, the path that the relay was given");
+    if (!o->relay || !server_is_nfs_address(o->relay))
+        return err_set(err, ERR_USAGE,
+                       "say --relay nfs://HOST[:PORT]/EXPORT: the relay's address, and the export "
+                       "behind it");
+    if (!o->sut || !server_is_nfs_address(o->sut))
+        return err_set(err, ERR_USAGE, "say --sut nfs://HOST[:PORT]/EXPORT for the second server");
+    if (!o->log)
+        return err_set(err, ERR_USAGE, "say --log DIR, a directory for what differs");
+    if (o->sync_uid > UINT32_MAX || o->sync_gid > UINT32_MAX || o->in_flight > 4096)
+        return err_set(err, ERR_USAGE,
+                       "users and groups are from 0 to %" PRIu32 ", --in-flight to 4096",
+                       UINT32_MAX);
+    return 1;
+}
+
+int shadow_options_parse(struct shadow_options *o, int argc, char **argv, struct err *err)
+{
+    /* clang-format off */
+    const struct arg table[] = {
+        { 'a', "attach", "PATH", "the Unix socket that the relay was given with --attach", set_text, &o->attach },
+        { 0, "relay", "nfs://...", "the relay's address, and the export behind it", set_text, &o->relay },
+        { 's', "sut", "nfs://...", "the second server, and its export", set_text, &o->sut },
+        { 'l', "log", "DIR", "what differs: a new or empty directory", set_text, &o->log },
+        { 'r', "rules", "FILE", "rules for the comparison, as of \"nfsdigest compare\";\nrepeat it for more", add_text, &o->rules },
+        { 0, "record", "WHAT", "log pairs that are \"differing\" (the default), or \"all\"", set_record, &o->record_all },
+        { 0, "log-max", "SIZE", "log at most so much, and only count then", set_size, &o->log_max },
+        { 0, "on-mismatch", "COMMAND", "run it with sh at the first difference of each kind", set_text, &o->on_mismatch },
+        { 0, "exclude", "PATTERN", "do not synchronize these names, or paths from the\nexport's root, and what is below; repeat it for more", add_text, &o->exclude },
+        { 0, "only", "PATTERN", "synchronize nothing else; repeat it for more", add_text, &o->only },
+        { 0, "sync-rate", "SIZE", "read at most so many bytes a second to synchronize", set_size, &o->sync_bytes },
+        { 0, "sync-objects", "N", "synchronize at most N objects a second", set_count, &o->sync_objects },
+        { 0, "sync-uid", "N", "synchronize as this user instead of root", set_count, &o->sync_uid },
+        { 0, "sync-gid", "N", "and as this group", set_count, &o->sync_gid },
+        { 0, "overwrite", NULL, "the SUT's export need not be empty: what the reference\ndoes not have is removed there", set_flag, &o->overwrite },
+        { 0, "privileged", NULL, "connect from privileged ports, as root", set_flag, &o->privileged },
+        { 0, "in-flight", "N", "requests at the SUT at once (128)", set_count, &o->in_flight },
+        { 0, "queue", "SIZE", "requests that may wait for the SUT (64M)", set_size, &o->queue_bytes },
+        { 0, "timeout", "TIME", "wait so long for an answer of the SUT (10s)", set_duration, &o->timeout },
+        { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text, &o->control },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
+        { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
+        { 0, "json", NULL, "print the totals as JSON", set_flag, &o->json },
+        { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },
+        { 0 },
+    };
+    /* clang-format on */
+    const struct args args = { .usage = "nfstee shadow --attach PATH --relay nfs://... "
+                                        "--sut nfs://... --log DIR [OPTION...]",
+                               .about = about,
+                               .own = table,
+                               .takes = "no arguments",
+                               .program = "nfstee " };
+    int first, result;
+
+    memset(o, 0, sizeof(*o));
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result == 1 && first < argc)
+        return err_set(err, ERR_USAGE, "\"%s\": nfstee shadow takes no arguments, only options",
+                       argv[first]);
+    return result == 1 ? check(o, err) : result;
+}

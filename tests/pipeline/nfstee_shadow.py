@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=300 long=long
+"""nfstee shadow.  A second ftnfsd becomes equal to the one behind a relay while clients work at random, all
+their requests are compared, and only what was made wrong on purpose differs.
+
+    nfstee_shadow.py [long]     environment: BUILD
+
+long: hundreds of seeds, with several clients.
+"""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+from live_client import Client, Ftnfsd  # noqa: E402
+from model_xdr import CREATE, GUARDED, LOOKUP, MKDIR, OK, READ, REMOVE, WRITE  # noqa: E402
+from tee_traffic import Objects, Shadow, attached, mounted, servers, tree, work  # noqa: E402
+
+failures = []
+ATTRIBUTES = "type mode nlink uid gid size".split()
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        failures.append(what)
+        print("%s: %.900r, not %.900r" % (what, got, wanted))
+
+
+def no_trees_differ(what, reference, sut, without=()):
+    ours, theirs = (tree(*mounted(server)) for server in (reference, sut))
+    for path in sorted(set(ours) | set(theirs)):
+        if any(path == w or path.startswith(w + b"/") for w in without):
+            continue
+        if path not in ours or path not in theirs:
+            expect("%s: %r is on the SUT" % (what, path), path in theirs, path in ours)
+            continue
+        (a, contents), (b, others) = ours[path], theirs[path]
+        for name in ATTRIBUTES:
+            expect("%s: %s of %r" % (what, name, path), getattr(b, name), getattr(a, name))
+        if contents != others:
+            expect("%s: contents of %r" % (what, path), "other", "the same")
+    return len(ours)
+
+
+def work_at_once(relay, objects, seed, clients, count):
+    threads = [threading.Thread(target=work, args=(Client(relay), random.Random(seed * 1000 + i), objects,
+                                                   count)) for i in range(clients)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def settle(shadow):
+    time.sleep(0.2)  # more than it waits between two looks at the ring
+    return shadow.settle()
+
+
+def fates(before, after):
+    return {k: v - before["requests"][k] for k, v in after["requests"].items() if v != before["requests"][k]}
+
+
+def synchronized(seed, clients, count):
+    """All of a tree, while it changes; from then on every request is compared."""
+    what = "seed %d" % seed
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        objects = Objects(root)
+        work(client, random.Random(seed), objects, count)
+        with Shadow(folder, relay, sut) as shadow:
+            work_at_once(relay, objects, seed, clients, count)
+            before = settle(shadow)
+            no_trees_differ(what + ", synchronized", reference, sut)
+            work(client, random.Random(seed + 1), objects, count)
+            after = settle(shadow)
+            found = fates(before, after)
+            expect(what + ": requests that were not compared, but for stale handles",
+                   set(found) - {"all", "compared", "not_synchronized"}, set())
+            if found["compared"] < 0.95 * found["all"]:
+                expect(what + ": requests compared", found["compared"], found["all"])
+            no_trees_differ(what + ", at the end", reference, sut)
+            code, totals, said = shadow.stop()
+            expect(what + ": verdicts", (code, totals["verdicts"]["differ"]), (0, 0))
+            expect(what + ": said", said, "synchronized\n")
+            if failures:
+                print((shadow.log / "summary.json").read_text())
+
+
+def small_tree(client, root):
+    for i in range(3):
+        _, d = client.nfs(MKDIR, {"object": root, "name": b"d%d" % i, "settings": {"mode": 0o755}})
+        for j in range(3):
+            _, f = client.nfs(CREATE, {"object": d["handle"], "name": b"f%d" % j, "how": GUARDED,
+                                       "settings": {"mode": 0o644}})
+            client.nfs(WRITE, {"object": f["handle"], "offset": 0, "count": 5000, "stable": 2,
+                               "data": [(5000, 65 + j)]})
+    return client.nfs(LOOKUP, {"object": root, "name": b"d1"})[1]["handle"]
+
+
+def read_some(client, directory, count):
+    for i in range(count):
+        status, fields = client.nfs(LOOKUP, {"object": directory, "name": b"f%d" % (i % 3)})
+        expect("LOOKUP", status, OK)
+        client.nfs(READ, {"object": fields["handle"], "offset": 0, "count": 5000})
+
+
+def faults_seen():
+    """A fault of the SUT shows in all operations that it touches, and in no others."""
+    reference, sut = servers(sut=("--fault", "READ:eof"))
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        directory = small_tree(client, root)
+        with Shadow(folder, relay, sut) as shadow:
+            before = shadow.settle()
+            read_some(client, directory, 20)
+            settle(shadow)
+            found = fates(before, settle(shadow))
+            expect("requests of the fault's case", found["all"], 40)
+            code, totals, _ = shadow.stop()
+            expect("exit code with differences", code, 1)
+            # a file that differs is copied again, and not compared meanwhile
+            expect("READs that differ, of up to 20", 1 <= totals["verdicts"]["differ"] <= 20, True)
+            groups = json.loads((shadow.log / "summary.json").read_text())["groups"]
+            expect("what differs", {g["operation"] for g in groups}, {"READ"})
+
+
+def refused():
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(sut)
+        small_tree(client, root)
+
+        def refuses(why, sut, *options):
+            shadow = Shadow(folder, relay, sut, *options)
+            done = subprocess.run(shadow.command, capture_output=True, text=True, check=False, timeout=60)
+            expect(why, (done.returncode, why in done.stderr), (2, True))
+        refuses("is not empty", sut)
+        refuses("the reference itself", reference)
+        refuses("the reference itself", relay, "--overwrite")
+        expect("what stands on the SUT", no_trees_differ("refused", sut, sut), 13)
+
+
+def again():
+    """A shadow that is killed, a SUT that is not empty, a ring that is overrun, a SUT that begins anew."""
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, attached(folder, reference, "--ring", "1M") \
+            as relay:
+        client, root = mounted(relay)
+        directory = small_tree(client, root)
+        with sut:
+            with Shadow(folder, relay, sut, log="killed") as shadow:
+                shadow.settle()
+                shadow.process.kill()
+                shadow.process.wait()
+            client.nfs(REMOVE, {"object": directory, "name": b"f0"})
+            with Shadow(folder, relay, sut, "--overwrite") as shadow:
+                shadow.settle()
+                no_trees_differ("over what was there", reference, sut)
+                shadow.process.send_signal(signal.SIGSTOP)
+                for i in range(60):
+                    handle = client.nfs(LOOKUP, {"object": directory, "name": b"f1"})[1]["handle"]
+                    client.nfs(WRITE, {"object": handle, "offset": i * 1000, "count": 50000, "stable": 0,
+                                       "data": [(50000, i)]})
+                shadow.process.send_signal(signal.SIGCONT)
+                shadow.wait_for(lambda: shadow.statistics()["ring"]["gaps"], "gap")
+                settle(shadow)
+                no_trees_differ("behind a gap", reference, sut)
+                port = sut.port
+                sut.stop()
+                read_some(client, directory, 0)
+                with Ftnfsd("--export", "/a(no_root_squash)", "--port", str(port)) as new:
+                    client.nfs(REMOVE, {"object": directory, "name": b"f2"})
+                    shadow.wait_for(lambda: shadow.statistics()["sut"]["began_anew"], "new SUT")
+                    settle(shadow)
+                    no_trees_differ("a SUT that began anew", reference, new)
+                _, totals, _ = shadow.stop()
+                expect("differences", totals["verdicts"]["differ"], 0)
+                if failures:
+                    print((shadow.log / "summary.json").read_text())
+
+
+def chosen():
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        small_tree(client, root)
+        with Shadow(folder, relay, sut, "--exclude", "/d0", "--exclude", "f1") as shadow:
+            shadow.settle()
+            found = tree(*mounted(sut))
+            expect("of /d0 on the SUT", [p for p in found if p.startswith(b"/d0/")], [])
+            expect("of /d1 on the SUT", sorted(p for p in found if p.startswith(b"/d1/")),
+                   [b"/d1/f0", b"/d1/f1", b"/d1/f2"])
+            expect("sizes in /d1", [found[b"/d1/f%d" % i][0].size for i in (0, 2)], [5000, 5000])
+
+
+def main():
+    if sys.argv[1:] == ["long"]:
+        for seed in range(int(os.environ.get("SEEDS", "200"))):
+            synchronized(seed + 1, 1 + seed % 4, 150)
+            if failures:
+                return 1
+        return 0
+    synchronized(2, 1, 150)
+    synchronized(5, 1, 80)
+    faults_seen()
+    refused()
+    again()
+    chosen()
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
