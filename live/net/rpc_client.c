@@ -186,7 +186,7 @@ static void show_answer(const struct rpc_client *c, const uint8_t *data, uint32_
 
 int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, struct err *err)
 {
-    struct rpc_answer answer = { .outcome = RPC_ANSWERED };
+    struct rpc_answer answer; /* end_call sets the rest of it */
     struct rpc_header header;
     struct place *place;
 
@@ -207,10 +207,12 @@ int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, stru
         return 0;
     }
     c->failures = 0;
+    answer.outcome = RPC_ANSWERED;
     answer.header = &header;
     answer.message = (struct bytes){ data, len };
-    if (header.status == RPC_SUCCESS)
-        answer.body = (struct bytes){ data + header.body, header.body_len };
+    answer.body = header.status == RPC_SUCCESS
+                      ? (struct bytes){ data + header.body, header.body_len }
+                      : (struct bytes){ 0 };
     answer.arrived = loop_now(c->loop);
     return end_call(c, &c->slots[place->slot], &answer, err);
 }

@@ -170,12 +170,15 @@ static void copy(struct step *step, const struct rdump_operation *o, uint8_t *to
     step->arguments = copy_bytes(&to, step->arguments);
 }
 
+/* All members are named, because a compiler would first clear a step that is not. */
 static void make_step(struct step *step, const struct rdump_operation *o, uint32_t credential)
 {
     *step = (struct step){ .time = o->time,
                            .latency = o->latency,
                            .source = o->source,
                            .digest = o->digest,
+                           .procedure = NULL,
+                           .program = 0,
                            .client = o->client,
                            .server = o->server,
                            .copy = o->copy,
@@ -186,7 +189,12 @@ static void make_step(struct step *step, const struct rdump_operation *o, uint32
                            .inferred = o->inferred,
                            .unplayable = o->unplayable,
                            .number = o->procedure,
-                           .arguments = o->arguments };
+                           .has = 0,
+                           .second_at = 0,
+                           .value_at = 0,
+                           .data_len = 0,
+                           .arguments = o->arguments,
+                           .more = NULL };
 }
 
 /* 1: a step was made; 0: the feed ends; or negative. */

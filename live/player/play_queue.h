@@ -40,6 +40,11 @@ int play_queue_add(struct play_queue *q, int64_t key, struct play *play, struct 
 const struct queued *play_queue_first(const struct play_queue *q);
 /* Takes the first one away; there must be one. */
 struct play *play_queue_take(struct play_queue *q);
+/* One that is |ahead| places behind the first in most cases; NULL: nobody knows. */
+static inline struct play *play_queue_later(const struct play_queue *q, uint32_t ahead)
+{
+    return ahead < q->line_end - q->line_at ? q->line[q->line_at + ahead].play : NULL;
+}
 void play_queue_free(struct play_queue *q);
 
 #endif

@@ -13,6 +13,7 @@
 enum {
     VERSION = 3,     /* of both programs */
     LATE_STEPS = 32, /* calls between two looks at the clock */
+    EXPECT = 2,      /* operations between two steps of fetching ahead */
 };
 
 static const char gone[] = "its server answers no more";
@@ -314,6 +315,30 @@ static int is_sent(struct connection *c, struct play *play, bool asks_first, str
     return result < 0 ? result : steps_turn(p, play, err);
 }
 
+/* The same for operations that wait for long: they have left the cache again. */
+static void expect_later(const struct connection *c)
+{
+    const struct play *play;
+
+    play = play_queue_later(&c->queue, 5 * EXPECT);
+    if (play)
+        __builtin_prefetch(play, 1);
+    play = play_queue_later(&c->queue, 4 * EXPECT);
+    if (play) {
+        __builtin_prefetch(play_bond(play), 1);
+        steps_expect(play->step);
+    }
+    play = play_queue_later(&c->queue, 3 * EXPECT);
+    if (play)
+        __builtin_prefetch(play->step->arguments.data);
+    play = play_queue_later(&c->queue, 2 * EXPECT);
+    if (play)
+        objects_expect(play->in->setup.objects, step_object(play->step));
+    play = play_queue_later(&c->queue, EXPECT);
+    if (play)
+        objects_expect_soon(play->in->setup.objects, step_object(play->step));
+}
+
 /* A guard needs the ctime that the object has now: what its last reply showed may be over, because
  * operations on a name change it, too. */
 static bool asks_ctime(const struct step *step)
@@ -334,6 +359,7 @@ static int send_first(struct connection *c, struct err *err)
 
     if (c->to->gone)
         return steps_end_as(p, unqueue(c), VERDICT_NOT_PLAYED, gone, err);
+    expect_later(c);
     if (step->has & STEP_CONTINUES) {
         with = *play_with(d, step);
         if (!verdict_cookie(d->setup.verdicts, play_number(play), step, &with))

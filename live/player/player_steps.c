@@ -391,10 +391,10 @@ static int take_batch(struct playing *d, const struct step **batch, struct err *
 {
     uint32_t taken = 0;
     bool parks = d->parked;
+    struct err why; /* only set with a negative code */
 
     while (taken < BATCH && !d->over && !parks && d->given + taken - d->base < d->horizon) {
         const struct step *step;
-        struct err why = { 0 };
         int got = feed_next(d->setup.feed, &step, &why);
 
         if (got != FEED_STEP) {

@@ -141,7 +141,7 @@ uint32_t verdict_single(const struct verdicts *v, const struct step *step, uint3
 
 static void begin(struct verdicts *v, const struct procedure *procedure, struct verdict *to)
 {
-    memset(&v->effect, 0, sizeof(v->effect));
+    effect_clear_reply(&v->effect); /* it is used for replies only */
     v->effect.procedure = procedure;
     v->absent = v->identity = 0;
     v->names = (struct listing_names){ 0 };

@@ -171,6 +171,20 @@ int effect_entries(const struct effect *effect,
 
 /* Reads the bodies into the rest of |effect|.  Bodies, lengths and procedure must be set. */
 void effect_decode(struct effect *effect);
+/* Forgets the result: all that effect_decode_reply sets, and what it wants set but the procedure.
+ */
+static inline void effect_clear_reply(struct effect *e)
+{
+    memset(e->fattr3, 0, sizeof(e->fattr3));
+    memset(e->wcc_attr, 0, sizeof(e->wcc_attr));
+    e->result_body = e->link_text = e->new_handle = e->contents = (struct bytes){ 0 };
+    e->result_length = e->result_roles = e->granted = 0;
+    e->result = WALK_OK;
+    e->rpc_status = e->status = 0;
+    e->done = 0;
+    e->succeeded = e->has_done = e->has_eof = e->eof = e->has_granted = false;
+}
+
 /* Reads only the result, from the body of a message: with the contents of files, which records do
  * not keep.  |result_body|, |rpc_status|, |status| and procedure must be set. */
 void effect_decode_reply(struct effect *effect);
