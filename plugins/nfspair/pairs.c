@@ -2,6 +2,7 @@
 /* Everything is an array with an id, or a frame's place in the order of feeding, as its index: both
  * are dense. */
 #include "pairs.h"
+#include "judged.h"
 
 #include "base/escape.h"
 
@@ -17,6 +18,7 @@ struct path_entry {
 
 struct pairs {
     struct engine *engine;
+    struct judged *judged; /* or NULL */
     bool ended;
     bool differs;     /* the copy that comes next is not the same bytes as the first */
     uint32_t fed;     /* frames */
@@ -131,6 +133,8 @@ static int put(void *ctx, const struct record *record, struct err *err)
     struct pairs *pairs = ctx;
     struct pair_operation *op;
     switch (record->kind) {
+    case RECORD_FLOW:
+        return pairs->judged ? judged_flow(pairs->judged, &record->flow, err) : 0;
     case RECORD_OBJECT:
         return put_object(pairs, &record->object, err);
     case RECORD_PATH:
@@ -229,10 +233,12 @@ static int message(void *ctx, const struct engine_message *seen, struct err *err
     const struct pair_message *first = to->repeat ? original(pairs, op, to) : NULL;
     if (first)
         fill_copy(to, first);
+    if (pairs->judged && judged_message(pairs->judged, seen, err) < 0)
+        return -err->code;
     return link_message(pairs, seen->sighting->frame, (uint32_t)index, err);
 }
 
-struct pairs *pairs_new(const struct engine_options *options, struct err *err)
+struct pairs *pairs_new(const struct engine_options *options, bool judge, struct err *err)
 {
     struct pairs *pairs = calloc(1, sizeof *pairs);
     if (!pairs) {
@@ -241,7 +247,10 @@ struct pairs *pairs_new(const struct engine_options *options, struct err *err)
     }
     struct sink sink = { put, pairs };
     struct engine_observer observer = { message, pairs };
-    pairs->engine = engine_new(options, &sink, &observer, err);
+    if (judge)
+        pairs->judged = judged_new(err);
+    if (!judge || pairs->judged)
+        pairs->engine = engine_new(options, &sink, &observer, err);
     if (!pairs->engine) {
         pairs_free(pairs);
         return NULL;
@@ -254,6 +263,7 @@ void pairs_free(struct pairs *pairs)
     if (!pairs)
         return;
     engine_free(pairs->engine);
+    judged_free(pairs->judged);
     buf_free(&pairs->shown);
     buf_free(&pairs->order);
     buf_free(&pairs->operations);
@@ -327,7 +337,14 @@ int pairs_end(struct pairs *pairs, struct err *err)
     if (pairs->ended)
         return 0;
     pairs->ended = true;
-    return engine_end(pairs->engine, false, err);
+    if (engine_end(pairs->engine, false, err) < 0)
+        return -err->code;
+    return pairs->judged ? judged_end(pairs->judged, err) : 0;
+}
+
+const struct judged *pairs_judged(const struct pairs *pairs)
+{
+    return pairs->judged;
 }
 
 const struct pair_message *pairs_first(const struct pairs *pairs, uint32_t frame)

@@ -47,7 +47,8 @@ struct pair_message {
 
 struct pairs;
 
-struct pairs *pairs_new(const struct engine_options *options, struct err *err);
+/* |judge|: also find what breaks RFC 1813 (judged.h). */
+struct pairs *pairs_new(const struct engine_options *options, bool judge, struct err *err);
 void pairs_free(struct pairs *pairs);
 
 /* Adds a frame.  Numbers grow, with one exception: with a read filter, Wireshark gives the number
@@ -61,6 +62,9 @@ int pairs_end(struct pairs *pairs, struct err *err);
 /* Return the first and the next message that is complete with this frame, or NULL. */
 const struct pair_message *pairs_first(const struct pairs *pairs, uint32_t frame);
 const struct pair_message *pairs_next(const struct pairs *pairs, const struct pair_message *m);
+
+/* Returns what breaks RFC 1813, or NULL. */
+const struct judged *pairs_judged(const struct pairs *pairs);
 
 /* Returns the number that Wireshark shows for a frame of an operation; 0: it is not shown. */
 uint32_t pairs_shown(const struct pairs *pairs, uint32_t frame);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The fields of the tree and how a message is shown in them. */
 #include "show.h"
+#include "judged.h"
 
 #include "show_discrepancies.h"
 #include "wire/rpc.h"
@@ -19,7 +20,8 @@ static gint ett_message = -1;
 
 static expert_field ei_retransmission = EI_INIT, ei_duplicate_reply = EI_INIT, ei_copy = EI_INIT,
                     ei_no_reply = EI_INIT, ei_no_call = EI_INIT, ei_partial = EI_INIT,
-                    ei_malformed = EI_INIT;
+                    ei_malformed = EI_INIT, ei_lint_error = EI_INIT, ei_lint_suspect = EI_INIT,
+                    ei_lint_note = EI_INIT;
 
 static const value_string message_names[] = { { RPC_CALL, "Call" },
                                               { RPC_REPLY, "Reply" },
@@ -188,6 +190,35 @@ static void add_flags(const struct place *p)
         add_true(p, hf_malformed);
 }
 
+struct expert_place {
+    const struct place *p;
+    proto_item *item;
+};
+
+static void add_judged(void *ctx, const struct judged_finding *finding)
+{
+    struct expert_place *at = ctx;
+    expert_field *const level = finding->rule->level == LINT_ERROR     ? &ei_lint_error
+                                : finding->rule->level == LINT_SUSPECT ? &ei_lint_suspect
+                                                                       : &ei_lint_note;
+    const struct pair_operation *op = pairs_operation(at->p->pairs, finding->earlier);
+    uint32_t frame = op ? op->reply_frame ? op->reply_frame : op->call_frame : 0;
+    char earlier[32] = "";
+    if (frame)
+        snprintf(earlier, sizeof earlier, " (frame %u)", pairs_shown(at->p->pairs, frame));
+    expert_add_info_format(at->p->pinfo, at->item, level, "%s: %s%s. %s", finding->rule->name,
+                           finding->text, earlier, finding->rule->source);
+}
+
+/* What breaks RFC 1813, at the reply; at the call if there is none. */
+static void add_judgements(const struct place *p, proto_item *item)
+{
+    struct expert_place at = { p, item };
+    bool here = p->m->is_reply || !p->op->reply_frame;
+    if (pairs_judged(p->pairs) && !p->m->repeat && here)
+        judged_each(pairs_judged(p->pairs), p->m->operation, add_judged, &at);
+}
+
 /* With |item| NULL they are still counted, and go to the taps. */
 static void add_experts(const struct place *p, proto_item *item)
 {
@@ -207,6 +238,7 @@ static void add_experts(const struct place *p, proto_item *item)
         expert_add_info(p->pinfo, item, &ei_partial);
     if (m->sighting & SIGHTING_MALFORMED)
         expert_add_info(p->pinfo, item, &ei_malformed);
+    add_judgements(p, item);
 }
 
 /* They are about the first copy, which the database names. */
@@ -376,6 +408,15 @@ static void register_experts(void)
         { &ei_malformed,
           { "nfspair.expert.malformed", PI_MALFORMED, PI_ERROR,
             "The message does not follow its protocol", EXPFILL } },
+        { &ei_lint_error,
+          { "nfspair.expert.lint.error", PI_PROTOCOL, PI_ERROR, "The message breaks RFC 1813",
+            EXPFILL } },
+        { &ei_lint_suspect,
+          { "nfspair.expert.lint.suspect", PI_PROTOCOL, PI_WARN,
+            "The server or client contradicts itself", EXPFILL } },
+        { &ei_lint_note,
+          { "nfspair.expert.lint.note", PI_PROTOCOL, PI_NOTE, "Allowed by RFC 1813, but unusual",
+            EXPFILL } },
     };
     expert_module_t *module = expert_register_protocol(proto_nfspair);
     expert_register_field_array(module, experts, array_length(experts));

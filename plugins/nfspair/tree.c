@@ -19,7 +19,7 @@ static bool failed; /* the engine is out of order for this capture */
 static struct discrepancies *found;
 static bool asked_fit; /* whether |found| is about this capture */
 
-static compat_preference pref_feed = TRUE;
+static compat_preference pref_feed = TRUE, pref_lint = FALSE;
 static range_t *pref_ports;
 static const char *pref_same_server = "";
 static const char *pref_discrepancies = "";
@@ -53,7 +53,8 @@ static bool open_pairs(void)
         }
     options.ports = ports;
     read_same_servers(&same);
-    pairs = pairs_new(&options, &err);
+    options.block_digests = pref_lint;
+    pairs = pairs_new(&options, pref_lint, &err);
     g_free(ports);
     failed = !pairs;
     if (failed)
@@ -188,6 +189,10 @@ void tree_register(void)
     prefs_register_string_preference(module, "same_server",
                                      "Other addresses of servers (A=B, separated by spaces)",
                                      option_text("same-server"), &pref_same_server);
+    prefs_register_bool_preference(module, "lint", "Find what breaks RFC 1813",
+                                   "Show as expert infos what \"nfsdigest lint\" finds. This "
+                                   "takes time and memory while a capture is read.",
+                                   &pref_lint);
     prefs_register_filename_preference(module, "discrepancies", "Discrepancies",
                                        "The result of a comparison of two servers (nfsdigest "
                                        "compare -o FILE), for one of the compared captures. "

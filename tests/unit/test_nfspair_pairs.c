@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "plugins/nfspair/judged.c"
 #include "plugins/nfspair/pairs.c"
 
 /* --- the engine --- */
@@ -85,7 +86,7 @@ static void say_message(const struct record_operation *op, bool is_reply, uint8_
 static int setup(void **state)
 {
     struct err err;
-    *state = pairs_new(&(struct engine_options){ 0 }, &err);
+    *state = pairs_new(&(struct engine_options){ 0 }, false, &err);
     return *state ? 0 : -1;
 }
 
