@@ -168,17 +168,25 @@ static void hold(struct copy *copy)
     copy->hold_until = loop_now(copy->setup.loop) + copy->hold;
 }
 
-/* The SUT does not have the object any more: its directory makes it again. */
-static int copy_parent(struct copy *copy, struct mirror_object *object, struct err *err)
+int copy_lose(struct copy *copy, struct mirror_object *object, struct err *err)
+{
+    struct mirror *m = copy->setup.mirror;
+
+    if (mirror_set_sut_handle(m, object, (struct bytes){ 0 }, err) < 0)
+        return -ERR_SYSTEM;
+    return object->state == MIRROR_GONE || object->state == MIRROR_EXCLUDED
+               ? 0
+               : mirror_set_state(m, object, MIRROR_UNKNOWN, err);
+}
+
+int copy_make_again(struct copy *copy, struct mirror_object *object, struct err *err)
 {
     struct mirror *m = copy->setup.mirror;
     struct mirror_object *parent = mirror_at(m, object->parent);
+    int result = copy_lose(copy, object, err);
 
-    if (mirror_set_sut_handle(m, object, (struct bytes){ 0 }, err) < 0 ||
-        mirror_set_state(m, object, MIRROR_UNKNOWN, err) < 0)
-        return -ERR_SYSTEM;
-    if (!parent)
-        return 0;
+    if (result < 0 || !parent)
+        return result;
     if (parent->state == MIRROR_COPYING)
         copy_again(copy, parent);
     return parent->state == MIRROR_SYNCHRONIZED ? mirror_set_state(m, parent, MIRROR_QUEUED, err)
@@ -200,7 +208,7 @@ static int tell_failure(struct job *job, struct err *err)
         result = mirror_set_state(copy->setup.mirror, object,
                                   job->why == COPY_GONE ? MIRROR_GONE : MIRROR_EXCLUDED, err);
     else if (job->why == COPY_LOST && !object->is_root)
-        result = copy_parent(copy, object, err);
+        result = copy_make_again(copy, object, err);
     else
         result = pause_object(copy, object, &tries, err);
     return result == 0 ? host->failed(host->ctx, object, job->why, tries, job->text, err) : result;
@@ -214,6 +222,8 @@ static int begin_again(struct job *job, struct err *err)
         return copy_job_settle(job, err);
     }
     job->copy->counts.again++;
+    for (int i = 0; i < COPY_LANES; i++)
+        copy_scratch_settled(job->copy, job->lanes[i].work.number);
     copy_job_clear(job);
     if (job->object->changes)
         change_set_restart(job->object->changes);
@@ -229,6 +239,8 @@ int copy_job_settle(struct job *job, struct err *err)
 
     if (job->end == JOB_BEGINS_AGAIN && copy_job_is_ours(job) && !job->is_sweeper)
         return begin_again(job, err);
+    for (int i = 0; i < COPY_LANES; i++)
+        copy_scratch_settled(job->copy, job->lanes[i].work.number);
     copy_job_clear(job);
     copy_job_close_set(job);
     job->used = false;

@@ -63,7 +63,9 @@ static int took_make(struct lane *lane, struct bytes body, struct err *err)
         return copy_job_refused(lane, status);
     copy->counts.made++;
     work->was_made = true;
-    if (!res.obj_follows || !res.obj.len || !child || child->sut_handle_len)
+    if (!child)
+        return copy_lane_done(lane, err);
+    if (!res.obj_follows || !res.obj.len || child->sut_handle_len)
         return copy_name_look(lane, err); /* the last: another name of it was made meanwhile */
     work->is_new = true;
     if (mirror_set_sut_handle(copy->setup.mirror, child, res.obj, err) < 0)
@@ -137,9 +139,9 @@ static int make_anew(struct lane *lane, struct err *err)
     struct mirror_object *child = copy_name_child(lane);
 
     if (!child)
-        return copy_lane_done(lane, err);
+        return copy_name_make(lane, err);
     copy_scratch_drop(copy, child->id);
-    if (mirror_set_sut_handle(copy->setup.mirror, child, (struct bytes){ 0 }, err) < 0)
+    if (copy_lose(copy, child, err) < 0)
         return -err->code;
     return create(lane, err);
 }
@@ -207,9 +209,10 @@ int copy_name_make(struct lane *lane, struct err *err)
     struct mirror_object *child = copy_name_child(lane);
     char name[SCRATCH_NAME];
 
-    if (!child)
+    if (!child && !lane->work.plays)
         return copy_lane_done(lane, err);
-    if (!child->sut_handle_len)
+    /* what is gone since, and forgotten: a duplicate that waits will remove the name */
+    if (!child || !child->sut_handle_len)
         return create(lane, err);
     if (child->type != NF3DIR) {
         struct LINK3args args = { mirror_sut_handle(copy->setup.mirror, child),

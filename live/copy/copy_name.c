@@ -211,10 +211,10 @@ static int compare(struct lane *lane, struct err *err)
     struct mirror_object *child = copy_name_child(lane);
     struct bytes found = handle_bytes(&work->found);
 
-    if (!child)
-        return copy_lane_done(lane, err); /* forgotten: gone on the reference */
     if (!found.len)
         return copy_name_make(lane, err);
+    if (!child)
+        return copy_lane_done(lane, err); /* forgotten: gone on the reference */
     if (bytes_equal(found, mirror_sut_handle(m, child)))
         return copy_name_stands(lane, err);
     if (!mirror_find_sut(m, found) && !child->sut_handle_len && can_be_taken(work)) {

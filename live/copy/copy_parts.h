@@ -185,6 +185,7 @@ struct pause {
 
 struct stash {
     uint32_t object, number;
+    bool is_pending; /* it may still have its old name, or not have the new one */
 };
 
 struct scratch {
@@ -195,7 +196,8 @@ struct scratch {
     struct stash stashes[STASH_MAX];
     uint32_t stash_count, last_number;
     bool has_trash;
-    int64_t sweep_at;         /* not before */
+    int64_t sweep_at, wait;   /* not before; until the next look */
+    uint32_t looked;          /* stashes, in this look */
     struct copy_handle swept; /* the directory whose names are removed */
     char swept_name[SCRATCH_NAME];
 };
@@ -269,6 +271,10 @@ int copy_job_failed(struct job *job, enum copy_why why, const char *format, ...)
 /* A status that the step does not expect. */
 int copy_job_refused(struct lane *lane, uint32_t status);
 void copy_job_ends(struct job *job, enum job_end end);
+/* The SUT does not have it any more: its handle is forgotten, its state is MIRROR_UNKNOWN. */
+int copy_lose(struct copy *copy, struct mirror_object *object, struct err *err);
+/* The same, and its directory makes it again. */
+int copy_make_again(struct copy *copy, struct mirror_object *object, struct err *err);
 int copy_job_settle(struct job *job, struct err *err);
 bool copy_is_pausing(const struct copy *copy, const struct mirror_object *object);
 void copy_forget_pause(struct copy *copy, const struct mirror_object *object);
@@ -323,6 +329,7 @@ void copy_scratch_init(struct copy *copy);
 int copy_scratch_wait(struct lane *lane, lane_fn *then, struct err *err);
 uint32_t copy_scratch_number(struct copy *copy, char name[SCRATCH_NAME]);
 void copy_scratch_put(struct copy *copy, uint32_t object, uint32_t number);
+void copy_scratch_settled(struct copy *copy, uint32_t number); /* it has lost its old name */
 bool copy_scratch_find(const struct copy *copy, uint32_t object, char name[SCRATCH_NAME]);
 void copy_scratch_forget(struct copy *copy, uint32_t object); /* it is no longer there */
 void copy_scratch_drop(struct copy *copy, uint32_t object);   /* it is trash */

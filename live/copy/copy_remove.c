@@ -11,18 +11,37 @@
 
 static int finished(struct lane *lane, struct err *err)
 {
+    copy_scratch_settled(lane->job->copy, lane->work.number);
     return lane->work.then ? lane->work.then(lane, err) : copy_lane_done(lane, err);
+}
+
+/* Others may have removed another of its names at the same time. */
+static int took_rest(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct copy *copy = lane->job->copy;
+    struct mirror_object *object =
+        mirror_find_sut(copy->setup.mirror, handle_bytes(&lane->work.found));
+    struct GETATTR3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status && !status_is_gone(status))
+        return copy_job_refused(lane, status);
+    if (status && object && copy_make_again(copy, object, err) < 0)
+        return -err->code;
+    return finished(lane, err);
 }
 
 static int took_remove(struct lane *lane, struct bytes body, struct err *err)
 {
+    struct GETATTR3args args = { handle_bytes(&lane->work.found) };
     struct REMOVE3res res;
     uint32_t status = copy_lane_result(lane, body, &res);
 
     if (status && status != NFS3ERR_NOENT)
         return copy_job_refused(lane, status);
     lane->job->copy->counts.removed++;
-    return finished(lane, err);
+    return lane->work.is_alive ? copy_lane_call(lane, SUT, COPY_GETATTR, &args, took_rest, err)
+                               : finished(lane, err);
 }
 
 static int remove_file(struct lane *lane, struct err *err)
@@ -34,60 +53,64 @@ static int remove_file(struct lane *lane, struct err *err)
 
 /* --- into the scratch directory */
 
+/* What is put there; 0: nobody knows it. */
+static uint32_t found_object(const struct lane *lane)
+{
+    const struct mirror_object *object =
+        mirror_find_sut(lane->job->copy->setup.mirror, handle_bytes(&lane->work.found));
+
+    return object ? object->id : 0;
+}
+
+/* A new name there; what lives on is known by it from now on. */
+static struct diropargs3 new_place(struct lane *lane, char name[SCRATCH_NAME])
+{
+    struct copy *copy = lane->job->copy;
+    uint32_t object = found_object(lane);
+
+    lane->work.number = copy_scratch_number(copy, name);
+    if (lane->work.is_alive && object)
+        copy_scratch_put(copy, object, lane->work.number);
+    return (struct diropargs3){ handle_bytes(&copy->scratch.handle), text_bytes(name) };
+}
+
 static int took_away(struct lane *lane, struct bytes body, struct err *err)
 {
     struct copy *copy = lane->job->copy;
-    struct mirror_object *object =
-        mirror_find_sut(copy->setup.mirror, handle_bytes(&lane->work.found));
     struct RENAME3res res;
     uint32_t status = copy_lane_result(lane, body, &res);
 
     if (status && status != NFS3ERR_NOENT)
         return copy_job_refused(lane, status);
     copy->counts.moved++;
-    if (!status && lane->work.is_alive && object)
-        copy_scratch_put(copy, object->id, lane->work.number);
-    else if (!status)
-        copy->scratch.has_trash = true;
+    copy->scratch.has_trash = true; /* if nobody knows it */
     return finished(lane, err);
 }
 
 static int move_away(struct lane *lane, struct err *err)
 {
-    struct copy *copy = lane->job->copy;
-    struct RENAME3args args = { .from = copy_name_where(lane) };
     char name[SCRATCH_NAME];
+    struct RENAME3args args = { copy_name_where(lane), new_place(lane, name) };
 
-    lane->work.number = copy_scratch_number(copy, name);
-    args.to = (struct diropargs3){ handle_bytes(&copy->scratch.handle), text_bytes(name) };
     return copy_lane_call(lane, SUT, COPY_RENAME, &args, took_away, err);
 }
 
 static int took_stash(struct lane *lane, struct bytes body, struct err *err)
 {
-    struct copy *copy = lane->job->copy;
-    struct mirror_object *object =
-        mirror_find_sut(copy->setup.mirror, handle_bytes(&lane->work.found));
     struct LINK3res res;
     uint32_t status = copy_lane_result(lane, body, &res);
 
     if (status && !status_is_gone(status))
         return copy_job_refused(lane, status);
-    if (!status && object)
-        copy_scratch_put(copy, object->id, lane->work.number);
-    else if (!status)
-        copy->scratch.has_trash = true;
+    lane->job->copy->scratch.has_trash = true; /* if it got a name meanwhile */
     return remove_file(lane, err);
 }
 
 static int stash(struct lane *lane, struct err *err)
 {
-    struct copy *copy = lane->job->copy;
-    struct LINK3args args = { .file = handle_bytes(&lane->work.found) };
     char name[SCRATCH_NAME];
+    struct LINK3args args = { handle_bytes(&lane->work.found), new_place(lane, name) };
 
-    lane->work.number = copy_scratch_number(copy, name);
-    args.link = (struct diropargs3){ handle_bytes(&copy->scratch.handle), text_bytes(name) };
     return copy_lane_call(lane, SUT, COPY_LINK, &args, took_stash, err);
 }
 
@@ -114,7 +137,7 @@ static int remove_dead(struct lane *lane, struct err *err)
 
     lane->work.is_alive = false;
     if (object && lane->work.found_nlink <= 1 && lane->work.found_type != NF3DIR &&
-        mirror_set_sut_handle(m, object, (struct bytes){ 0 }, err) < 0)
+        copy_lose(lane->job->copy, object, err) < 0)
         return -err->code;
     if (lane->work.found_type != NF3DIR)
         return remove_file(lane, err);

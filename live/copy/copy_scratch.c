@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-static const int64_t rest = 20000000, after_failure = 1000000000;
+static const int64_t rest = 20000000, wait_most = 1000000000;
 
 static int sweep(struct job *job, struct err *err);
 static int sweep_name(struct job *job, struct err *err);
@@ -40,6 +40,7 @@ uint32_t copy_scratch_number(struct copy *copy, char name[SCRATCH_NAME])
 {
     struct scratch *s = &copy->scratch;
 
+    s->wait = rest;
     s->sweep_at = loop_now(copy->setup.loop) + rest;
     snprintf(name, SCRATCH_NAME, "%u", ++s->last_number);
     return s->last_number;
@@ -71,6 +72,7 @@ void copy_scratch_drop(struct copy *copy, uint32_t object)
     copy_scratch_forget(copy, object);
 }
 
+/* Before it is put there: the sweeper takes what it does not know for trash. */
 void copy_scratch_put(struct copy *copy, uint32_t object, uint32_t number)
 {
     struct scratch *s = &copy->scratch;
@@ -78,7 +80,16 @@ void copy_scratch_put(struct copy *copy, uint32_t object, uint32_t number)
     if (stash_of(copy, object) || s->stash_count >= STASH_MAX)
         s->has_trash = true; /* it has another name already, or will be copied anew */
     else
-        s->stashes[s->stash_count++] = (struct stash){ object, number };
+        s->stashes[s->stash_count++] = (struct stash){ object, number, true };
+}
+
+void copy_scratch_settled(struct copy *copy, uint32_t number)
+{
+    struct scratch *s = &copy->scratch;
+
+    for (uint32_t i = 0; number && i < s->stash_count; i++)
+        if (s->stashes[i].number == number)
+            s->stashes[i].is_pending = false;
 }
 
 bool copy_scratch_find(const struct copy *copy, uint32_t object, char name[SCRATCH_NAME])
@@ -100,21 +111,6 @@ static bool is_stashed(const struct scratch *s, struct bytes name)
             return true;
     }
     return false;
-}
-
-/* Objects that are gone on the reference get no other name. */
-static void prune(struct copy *copy)
-{
-    struct scratch *s = &copy->scratch;
-
-    for (uint32_t i = s->stash_count; i-- > 0;) {
-        struct mirror_object *object = mirror_at(copy->setup.mirror, s->stashes[i].object);
-
-        if (!object || object->state == MIRROR_GONE) {
-            s->stashes[i] = s->stashes[--s->stash_count];
-            s->has_trash = true;
-        }
-    }
 }
 
 /* --- making and removing it */
@@ -338,6 +334,70 @@ static int sweep(struct job *job, struct err *err)
     return copy_directory_list(job, SUT, handle_bytes(&s->handle), took_scratch, err);
 }
 
+/* --- what is in the stash longer than it should: objects that are gone, or that got their name
+ * while they were stashed */
+
+static int look_at_stash(struct job *job, struct err *err);
+
+static int took_stash_reference(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct job *job = lane->job;
+    struct scratch *s = &job->copy->scratch;
+    struct GETATTR3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+    uint32_t nlink = lane->work.found_nlink;
+
+    if (status && !status_is_gone(status))
+        return copy_job_refused(lane, status);
+    if (s->looked < s->stash_count && s->stashes[s->looked].number == lane->work.number &&
+        (status ||
+         (res.obj_attributes.type != NF3DIR && nlink > 1 && nlink > res.obj_attributes.nlink)))
+        copy_scratch_drop(job->copy, s->stashes[s->looked].object);
+    else
+        s->looked++;
+    return look_at_stash(job, err);
+}
+
+static int found_stashed(struct lane *lane, struct err *err)
+{
+    struct scratch *s = &lane->job->copy->scratch;
+    struct GETATTR3args args = { handle_bytes(&lane->work.child) };
+
+    if (lane->work.found.len)
+        return copy_lane_call(lane, REFERENCE, COPY_GETATTR, &args, took_stash_reference, err);
+    if (s->looked < s->stash_count && s->stashes[s->looked].number == lane->work.number)
+        copy_scratch_forget(lane->job->copy, s->stashes[s->looked].object);
+    return look_at_stash(lane->job, err);
+}
+
+static int look_at_stash(struct job *job, struct err *err)
+{
+    struct mirror *m = job->copy->setup.mirror;
+    struct scratch *s = &job->copy->scratch;
+    struct lane *lane = copy_job_lane(job);
+
+    while (s->looked < s->stash_count) {
+        struct mirror_object *object = mirror_at(m, s->stashes[s->looked].object);
+        char name[SCRATCH_NAME];
+
+        if (s->stashes[s->looked].is_pending) {
+            s->looked++;
+            continue;
+        }
+        if (!object || object->state == MIRROR_GONE || !object->sut_handle_len) {
+            copy_scratch_drop(job->copy, s->stashes[s->looked].object);
+            continue;
+        }
+        lane->work =
+            (struct name_work){ .directory = s->handle, .number = s->stashes[s->looked].number };
+        snprintf(name, sizeof(name), "%u", lane->work.number);
+        copy_name_is(lane, text_bytes(name));
+        handle_set(&lane->work.child, mirror_handle(m, object));
+        return copy_name_find(lane, found_stashed, err);
+    }
+    return s->has_trash || !s->stash_count ? sweep(job, err) : end_sweep(job);
+}
+
 /* --- when */
 
 void copy_scratch_sweeper_failed(struct copy *copy)
@@ -350,7 +410,7 @@ void copy_scratch_sweeper_failed(struct copy *copy)
     if (s->state == SCRATCH_REMOVING)
         s->state = SCRATCH_THERE;
     s->has_trash = true;
-    s->sweep_at = loop_now(copy->setup.loop) + after_failure;
+    s->sweep_at = loop_now(copy->setup.loop) + wait_most;
     while (s->waiting) {
         struct lane *lane = s->waiting;
 
@@ -370,13 +430,12 @@ int copy_scratch_look(struct copy *copy, struct err *err)
         return 0;
     if (!makes && (s->state != SCRATCH_THERE || now < s->sweep_at))
         return 0;
-    prune(copy);
-    s->sweep_at = now + after_failure;
-    if (!makes && !s->has_trash && s->stash_count)
-        return 0;
+    s->wait = s->wait < rest ? rest : s->wait * 2 < wait_most ? s->wait * 2 : wait_most;
+    s->sweep_at = now + s->wait;
+    s->looked = 0;
     *job = (struct job){ .copy = copy, .is_sweeper = true, .used = true, .stage = STAGE_WORK };
     for (int i = 0; i < COPY_LANES; i++)
         job->lanes[i].job = job;
     copy_job_lane(job)->busy = true;
-    return makes ? make(job, err) : sweep(job, err);
+    return makes ? make(job, err) : look_at_stash(job, err);
 }
