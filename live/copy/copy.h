@@ -109,6 +109,7 @@ struct copy_setup {
     uint64_t bytes_per_second;         /* read from the reference; 0: no limit */
     uint64_t objects_per_second;       /* 0: no limit */
     uint64_t names_max;                /* of a directory; 0: 16 million */
+    uint64_t file_max;                 /* bytes: longer files are COPY_UNABLE; 0: no limit */
     struct copy_host host;
 };
 

@@ -9,6 +9,8 @@
 #include "base/grow.h"
 #include "copy/copy_parts.h"
 
+static const uint64_t long_file = 1 << 30;
+
 static int read_piece(struct lane *lane, struct err *err);
 static int commit(struct job *job, struct err *err);
 
@@ -265,6 +267,13 @@ static int took_first_attributes(struct lane *lane, struct bytes body, struct er
     return cut(job, 0, err);
 }
 
+/* Nothing is stored of it, and it would take minutes to read.  Some servers count the space of
+ * small files, or of new ones, later: so only long ones are taken for holes. */
+static bool is_a_hole(const struct fattr3 *a, struct bytes first)
+{
+    return !a->used && a->size > long_file && (!first.len || is_zeros(first));
+}
+
 /* The first piece is all of it, or there are ranges. */
 static int took_first(struct lane *lane, struct bytes body, struct err *err)
 {
@@ -286,6 +295,14 @@ static int took_first(struct lane *lane, struct bytes body, struct err *err)
     }
     copy_job_saw_attributes(job, &res.file_attributes.attributes);
     size = job->attributes.size;
+    if (job->copy->setup.file_max && size > job->copy->setup.file_max)
+        return copy_job_failed(job, COPY_UNABLE, "a file of %llu bytes, at most %llu are copied",
+                               (unsigned long long)size,
+                               (unsigned long long)job->copy->setup.file_max);
+    if (is_a_hole(&job->attributes, res.data)) {
+        job->copy->counts.holes += size;
+        return cut(job, 0, err);
+    }
     if (size > res.data.len && add_range(job, res.data.len, size, err) < 0)
         return -err->code;
     if (res.data.len) {

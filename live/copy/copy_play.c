@@ -174,11 +174,33 @@ static struct sattr3 wanted_attributes(const struct job *job)
 
 static int set_attributes(struct job *job, struct err *err);
 
+static int took_mode(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct SETATTR3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status)
+        return copy_job_refused(lane, status);
+    lane->busy = false;
+    return end_play(lane->job, err);
+}
+
+/* Servers take the set-id bits away when the owner is set, also if the mode is set with it. */
+static int set_mode(struct lane *lane, uint32_t mode, struct err *err)
+{
+    struct SETATTR3args args = { .object = handle_bytes(&lane->job->sut),
+                                 .new_attributes = { .set_mode = true, .mode = mode } };
+
+    return copy_lane_call(lane, SUT, COPY_SETATTR, &args, took_mode, err);
+}
+
 static int took_attributes(struct lane *lane, struct bytes body, struct err *err)
 {
     struct job *job = lane->job;
     struct SETATTR3res res;
     uint32_t status = copy_lane_result(lane, body, &res);
+    const struct post_op_attr *after;
+    struct sattr3 wanted;
 
     if ((status == NFS3ERR_PERM || status == NFS3ERR_ACCES || status == NFS3ERR_INVAL) &&
         !job->owner_refused) {
@@ -189,6 +211,11 @@ static int took_attributes(struct lane *lane, struct bytes body, struct err *err
     if (status && !(job->object->type == NF3LNK && !status_is_gone(status)))
         return copy_job_refused(lane, status);
     job->copy->counts.refused_owners += job->owner_refused;
+    wanted = wanted_attributes(job);
+    after = &res.obj_wcc.after;
+    if (wanted.set_mode && wanted.mode & (MODE_SETUID | MODE_SETGID) &&
+        !(after->attributes_follow && (after->attributes.mode & MODE_ALL) == wanted.mode))
+        return set_mode(lane, wanted.mode, err);
     lane->busy = false;
     return end_play(job, err);
 }

@@ -53,14 +53,25 @@ static void fill(struct fs *fs)
         file = lab_make(fs, i & 1 ? root : dir, name, NF3REG);
         if (sizes[i])
             lab_write(fs, file, 0, sizes[i], (uint8_t)i);
+        fs_setattr(fs, &lab_root_user, file, &(struct sattr3){ .set_uid = true, .uid = i }, NULL);
         fs_setattr(fs, &lab_root_user, file,
-                   &(struct sattr3){ .set_uid = true, .uid = i, .set_mode = true, .mode = 04711 },
-                   NULL);
+                   &(struct sattr3){ .set_mode = true, .mode = i & 1 ? 06711 : 0444 }, NULL);
     }
+    fs_setattr(fs, &lab_root_user, dir,
+               &(struct sattr3){ .set_uid = true,
+                                 .uid = 1000,
+                                 .set_gid = true,
+                                 .gid = 1000,
+                                 .set_mode = true,
+                                 .mode = 03775 },
+               NULL);
     file = lab_make(fs, dir, "sparse", NF3REG);
     lab_write(fs, file, 300000, 4, 1);
     lab_write(fs, file, 0, 10, 1);
     assert_int_equal(fs_link(fs, &lab_root_user, file, root, lab_text("again")), NFS3_OK);
+    file = lab_make(fs, dir, "hole", NF3REG);
+    fs_setattr(fs, &lab_root_user, file,
+               &(struct sattr3){ .set_size = true, .size = UINT64_C(1) << 40 }, NULL);
     lab_make(fs, dir, "link", NF3LNK);
     lab_make(fs, dir, "fifo", NF3FIFO);
     lab_make(fs, dir, "sock", NF3SOCK);
@@ -83,7 +94,7 @@ static void everything(void **state)
     lab_begin_copy(&lab);
     same(true);
     counts = copy_counts(lab.copy);
-    assert_int_equal(counts.files, 9);
+    assert_int_equal(counts.files, 10);
     assert_int_equal(counts.directories, 102);
     assert_int_equal(counts.links, 1);
     assert_int_equal(counts.others, 4);
