@@ -251,27 +251,48 @@ static int took_first_written(struct lane *lane, struct bytes body, struct err *
     return cut(job, res.count, err);
 }
 
+/* Nothing is stored of it, and it would take minutes to read.  Some servers count the space of
+ * small files, or of new ones, later: so only long ones are taken for holes. */
+static bool is_a_hole(const struct job *job)
+{
+    const struct fattr3 *a = &job->attributes;
+
+    return !a->used && a->size > long_file && job->begins_with_zeros;
+}
+
+/* Attributes are known, and the first |bytes| are about to be written: what is left to be read?
+ * Returns 1 if the file can be copied. */
+static int plan(struct job *job, uint32_t bytes, struct err *err)
+{
+    const struct copy_setup *setup = &job->copy->setup;
+    uint64_t size = job->attributes.size;
+
+    if (setup->file_max && size > setup->file_max)
+        return copy_job_failed(job, COPY_UNABLE, "a file of %llu bytes, at most %llu are copied",
+                               (unsigned long long)size, (unsigned long long)setup->file_max);
+    if (is_a_hole(job))
+        job->copy->counts.holes += size - bytes;
+    else if (size > bytes && add_range(job, bytes, size, err) < 0)
+        return -err->code;
+    return 1;
+}
+
 /* READ gave none. */
 static int took_first_attributes(struct lane *lane, struct bytes body, struct err *err)
 {
     struct job *job = lane->job;
     struct GETATTR3res res;
     uint32_t status = copy_lane_result(lane, body, &res);
+    int result;
 
     if (status)
         return copy_job_refused(lane, status);
     copy_job_saw_attributes(job, &res.obj_attributes);
-    if (add_range(job, 0, job->attributes.size, err) < 0)
-        return -err->code;
+    result = plan(job, 0, err);
+    if (result <= 0)
+        return result;
     job->skips_zeros = true;
     return cut(job, 0, err);
-}
-
-/* Nothing is stored of it, and it would take minutes to read.  Some servers count the space of
- * small files, or of new ones, later: so only long ones are taken for holes. */
-static bool is_a_hole(const struct fattr3 *a, struct bytes first)
-{
-    return !a->used && a->size > long_file && (!first.len || is_zeros(first));
 }
 
 /* The first piece is all of it, or there are ranges. */
@@ -280,7 +301,7 @@ static int took_first(struct lane *lane, struct bytes body, struct err *err)
     struct job *job = lane->job;
     struct READ3res res;
     uint32_t status = copy_lane_result(lane, body, &res);
-    uint64_t size;
+    int result;
 
     if (status)
         return copy_job_refused(lane, status);
@@ -288,32 +309,26 @@ static int took_first(struct lane *lane, struct bytes body, struct err *err)
     if (res.data.len > job->copy->setup.piece)
         return copy_job_failed(job, COPY_REFERENCE, "the reference: READ gives %u bytes",
                                res.data.len);
+    job->begins_with_zeros = is_zeros(res.data);
     if (!res.file_attributes.attributes_follow) {
         struct GETATTR3args args = { mirror_handle(job->copy->setup.mirror, job->object) };
 
         return copy_lane_call(lane, REFERENCE, COPY_GETATTR, &args, took_first_attributes, err);
     }
     copy_job_saw_attributes(job, &res.file_attributes.attributes);
-    size = job->attributes.size;
-    if (job->copy->setup.file_max && size > job->copy->setup.file_max)
-        return copy_job_failed(job, COPY_UNABLE, "a file of %llu bytes, at most %llu are copied",
-                               (unsigned long long)size,
-                               (unsigned long long)job->copy->setup.file_max);
-    if (is_a_hole(&job->attributes, res.data)) {
-        job->copy->counts.holes += size;
-        return cut(job, 0, err);
-    }
-    if (size > res.data.len && add_range(job, res.data.len, size, err) < 0)
-        return -err->code;
+    result = plan(job, res.data.len, err);
+    if (result <= 0)
+        return result;
     if (res.data.len) {
         lane->end = res.data.len;
-        return write_piece(lane, res.data, size > res.data.len ? UNSTABLE : FILE_SYNC,
+        return write_piece(lane, res.data,
+                           job->attributes.size > res.data.len ? UNSTABLE : FILE_SYNC,
                            took_first_written, err);
     }
     lane->busy = false;
     job->skips_zeros = job->needs_cut = true;
     job->written = 0;
-    return size ? cut(job, 0, err) : copy_job_wait(job, STAGE_READ);
+    return job->attributes.size ? cut(job, 0, err) : copy_job_wait(job, STAGE_READ);
 }
 
 static int read_first(struct lane *lane, struct err *err)

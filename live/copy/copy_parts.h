@@ -154,7 +154,7 @@ struct job {
     struct range *ranges;
     uint32_t range_count, range_at, range_cap;
     uint64_t range_offset;
-    bool skips_zeros, unstable, has_verifier, is_short;
+    bool skips_zeros, begins_with_zeros, unstable, has_verifier, is_short;
     bool needs_cut; /* the SUT's file may have more than what was written, up to |written| */
     uint64_t written;
     uint8_t verifier[NFS3_WRITEVERFSIZE];
@@ -173,7 +173,7 @@ struct job {
     struct change_cursor cursor;
     struct change change;
     uint64_t play_offset;
-    bool owner_refused, has_overlay;
+    bool owner_refused, has_overlay, is_sized;
     struct sattr3 overlay; /* attributes that the set has */
     struct lane lanes[COPY_LANES];
 };

@@ -308,9 +308,10 @@ static int feed_play(struct job *job, struct lane *lane, struct err *err)
 
     if (lane != copy_job_lane(job))
         return 0;
-    if (job->needs_cut && !change_set_is_empty(job->object->changes)) {
-        job->needs_cut = false;
-        result = play_size(lane, job->written, err);
+    if (!job->is_sized) { /* zeros at the end were not written, and what was there before was not
+                             cut */
+        job->is_sized = true;
+        result = play_size(lane, job->needs_cut ? job->written : job->attributes.size, err);
         return result < 0 ? result : 1;
     }
     if (!change_set_next(job->object->changes, &job->cursor, &job->change))
@@ -345,6 +346,7 @@ int copy_job_play(struct job *job, struct err *err)
 {
     job->cursor = (struct change_cursor){ 0 };
     job->has_overlay = false;
+    job->is_sized = job->object->type != NF3REG || change_set_is_empty(job->object->changes);
     job->feed = feed_play;
     job->fed = set_attributes;
     return copy_job_feed(job, err);
