@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/cleanup.h"
 #include "base/escape.h"
-#include "base/values.h"
 #include "cli/cli.h"
+#include "show/rate.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,6 +14,7 @@ enum { FIRST_MS = 1000, EACH_MS = 200 };
 static struct {
     int64_t start, last; /* ms; 0: not yet */
     bool shown, is_terminal;
+    struct rate rate;
 } state;
 
 static int64_t now_ms(void)
@@ -26,8 +27,7 @@ static int64_t now_ms(void)
 
 static void show(void *ctx, const char *step, const struct input *input)
 {
-    char size[VALUE_TEXT_MAX];
-    double part = input_progress(input);
+    char text[RATE_TEXT_MAX];
     int64_t now = now_ms();
 
     (void)ctx;
@@ -35,17 +35,15 @@ static void show(void *ctx, const char *step, const struct input *input)
         state.start = now;
         state.is_terminal = isatty(STDERR_FILENO);
     }
+    if (state.is_terminal)
+        rate_text(&state.rate, input_offset(input), input_progress(input), now, text);
     if (!state.is_terminal || now - state.start < FIRST_MS || now - state.last < EACH_MS)
         return;
     state.last = now;
     state.shown = true;
-    size_text(input_offset(input), size);
     fprintf(stderr, "\r%s%s", step, *step ? " " : "");
     escape_print(stderr, input_name(input));
-    if (part >= 0)
-        fprintf(stderr, ": %s, %.0f %%\033[K", size, part * 100);
-    else
-        fprintf(stderr, ": %s\033[K", size);
+    fprintf(stderr, ": %s\033[K", text);
     fflush(stderr);
 }
 
