@@ -42,6 +42,8 @@ int cmd_unmask(int argc, char **argv, struct err *err);
 
 /* Prints "nfsdigest: |text|" on standard error. */
 void say(const char *text);
+/* The same for an error: in color on a terminal. */
+void say_error(const char *text);
 
 /* Flushes standard output.  Returns 0 or -ERR_SYSTEM. */
 int finish_output(struct err *err);

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     if (result >= 0 && finish_output(&err) < 0)
         result = -ERR_SYSTEM;
     if (result < 0)
-        say(err.text);
+        say_error(err.text);
     signals_end();
     return result < 0 ? -result : result;
 }

@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "cli/cli.h"
+#include "show/colour.h"
 #include "show/rate.h"
 
 #include <errno.h>
@@ -54,14 +55,25 @@ void progress_clear(void)
     state.shown = false;
 }
 
-void say(const char *text)
+static void say_in(bool colour, const char *text)
 {
     cleanup_hold(); /* what fails because a signal ends all is no news */
     progress_clear();
-    fputs("nfsdigest: ", stderr);
+    colour_put(stderr, colour, COLOUR_BAD, "nfsdigest:");
+    putc(' ', stderr);
     escape_print(stderr, text);
     putc('\n', stderr);
     cleanup_release();
+}
+
+void say(const char *text)
+{
+    say_in(false, text);
+}
+
+void say_error(const char *text)
+{
+    say_in(colour_is_wanted(stderr), text);
 }
 
 int finish_output(struct err *err)

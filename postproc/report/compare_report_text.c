@@ -8,6 +8,7 @@
 #include "base/values.h"
 #include "compare/verdict.h"
 #include "report/compare_report.h"
+#include "show/colour.h"
 #include "store/sql.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ struct printer {
     sqlite3 *db;
     FILE *out;
     struct err *err;
+    bool colour;
     int64_t cause; /* of the line before */
     char reason[512];
 };
@@ -106,20 +108,27 @@ static int show_verdict(struct printer *p)
     int verdict = verdict_of(p->db, p->err);
 
     if (verdict >= 0)
-        fprintf(p->out, "%s\n", verdict_text((enum verdict)verdict));
+        colour_put(p->out,
+                   p->colour &&
+                       (verdict_is_finding((enum verdict)verdict) || verdict == VERDICT_ALIKE),
+                   verdict == VERDICT_ALIKE ? COLOUR_GOOD : COLOUR_BAD,
+                   verdict_text((enum verdict)verdict));
+    fputc('\n', p->out);
     return verdict;
 }
 
 static void show_cause(struct printer *p, sqlite3_stmt *stmt)
 {
-    char n[VALUE_TEXT_MAX], first[VALUE_TEXT_MAX], last[VALUE_TEXT_MAX];
+    char n[VALUE_TEXT_MAX], first[VALUE_TEXT_MAX], last[VALUE_TEXT_MAX], severity[32];
     int64_t group = sqlite3_column_int64(stmt, 5), groups = sqlite3_column_int64(stmt, 4);
 
-    fprintf(p->out, "%4lld %8s  %-12s ", (long long)sqlite3_column_int64(stmt, 0),
-            count(stmt, 3, n), column(stmt, 2));
+    snprintf(severity, sizeof(severity), "%-12s", column(stmt, 2));
+    fprintf(p->out, "%4lld %8s  ", (long long)sqlite3_column_int64(stmt, 0), count(stmt, 3, n));
+    colour_put(p->out, p->colour && strcmp(column(stmt, 2), "outcome") == 0, COLOUR_BAD, severity);
+    fputc(' ', p->out);
     if (sqlite3_column_type(stmt, 7) != SQLITE_NULL)
         fprintf(p->out, "%s: ", column(stmt, 7));
-    fputs(column(stmt, 1), p->out);
+    colour_put(p->out, p->colour, COLOUR_HEAD, column(stmt, 1));
     if (sqlite3_column_int64(stmt, 8))
         fprintf(p->out, " [%s]",
                 sqlite3_column_int64(stmt, 8) == groups ? "noise" : "partly noise");
@@ -140,7 +149,9 @@ static void show_line(struct printer *p, sqlite3_stmt *stmt)
     if (sqlite3_column_int64(stmt, 7) != p->cause) {
         p->cause = sqlite3_column_int64(stmt, 7);
         p->reason[0] = '\0';
-        fprintf(p->out, "Cause %lld: %s\n", (long long)p->cause, column(stmt, 8));
+        fprintf(p->out, "Cause %lld: ", (long long)p->cause);
+        colour_put(p->out, p->colour, COLOUR_HEAD, column(stmt, 8));
+        fputc('\n', p->out);
     }
     fprintf(p->out, "%4lld %8s  %-20s %-44s %s%s\n", (long long)sqlite3_column_int64(stmt, 0),
             count(stmt, 1, n), column(stmt, 2), column(stmt, 3), column(stmt, 4),
@@ -347,7 +358,7 @@ static int show_since(struct printer *p, const struct report_options *o)
 
 int report_text(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
 {
-    struct printer p = { .db = result, .out = out, .err = err };
+    struct printer p = { .db = result, .out = out, .err = err, .colour = colour_is_wanted(out) };
 
     if (show_rows(&p,
                   "SELECT name, database, server, operations, clock_offset, granularity FROM side"

@@ -7,12 +7,15 @@ since an earlier result. In text, JSON, page and annotations."""
 
 import os
 import pathlib
+import pty
+import re
+import subprocess
 import sys
 import tempfile
 
 SRC = pathlib.Path(os.environ["SRC"])
 sys.path.insert(0, str(SRC / "tests/gen"))
-from comparing import check, compare, failures, run  # noqa: E402
+from comparing import PROGRAM, check, compare, failures, run  # noqa: E402
 from made_side import ROOT, Side, attributes  # noqa: E402
 from messages import *  # noqa: E402,F403
 
@@ -159,6 +162,41 @@ def since(folder, out, groups, pair, turned):
     run("compare", "--baseline", out, "-o", out, *pair, code=2, error="would replace the baseline")
 
 
+def on_terminal(environment, *arguments):
+    """What the program writes to a terminal."""
+    master, slave = pty.openpty()
+    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
+    with subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=slave, stderr=slave,
+                          env={**env, **environment}) as process:
+        os.close(slave)
+        text = b""
+        while True:
+            try:
+                more = os.read(master, 65536)
+            except OSError:  # Linux: all writers are gone
+                break
+            if not more:
+                break
+            text += more
+        process.wait()
+    os.close(master)
+    return text.decode().replace("\r\n", "\n")
+
+
+def colours(out):
+    """Only on terminals that have them, and not against NO_COLOR; the words are the same."""
+    plain = run("compare", out, code=1).stdout
+    coloured = on_terminal({"TERM": "xterm"}, "compare", out)
+    check("\x1b" not in plain and re.sub(r"\x1b\[\d+m", "", coloured) == plain, "colours change words")
+    check("\x1b[31mThe two servers answer differently.\x1b[0m" in coloured
+          and "\x1b[31moutcome" in coloured, coloured[:1000])
+    check(on_terminal({"TERM": "xterm", "NO_COLOR": ""}, "compare", out) == coloured, "an empty NO_COLOR")
+    for environment in {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}, {}:
+        check(on_terminal(environment, "compare", out) == plain, f"colours with {environment}")
+    check(on_terminal({"TERM": "xterm"}, "compare", "nowhere").startswith("\x1b[31mnfsdigest:\x1b[0m "),
+          "no colour of an error")
+
+
 def explained(folder, one, other, turned, later):
     out = folder / "out.db"
     made = compare("-o", out, one, other, code=1)
@@ -174,6 +212,8 @@ def explained(folder, one, other, turned, later):
               or a["count"] >= b["count"], f"count: {a}, {b}")
     by_cause(groups, causes)
     suggested(folder, out, groups)
+    if not turned:
+        colours(out)
     since(folder, out, groups, later, turned)
     status, = said(groups, "REMOVE3res.status")
     check(status["reason"] == removed and status["examples"][0]["path"] == "/x/g",
