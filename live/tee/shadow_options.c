@@ -69,8 +69,8 @@ int shadow_options_parse(struct shadow_options *o, int argc, char **argv, struct
     const struct arg table[] = {
         { 'a', "attach", "PATH", "the Unix socket that the relay was given with --attach", set_text, &o->attach },
         { 0, "relay", "nfs://...", "the relay's address, and the export behind it", set_text, &o->relay },
-        { 's', "sut", "nfs://...", "the second server, and its export", set_text, &o->sut },
-        { 'l', "log", "DIR", "what differs: a new or empty directory", set_text, &o->log },
+        { 0, "sut", "nfs://...", "the second server, and its export", set_text, &o->sut },
+        { 0, "log", "DIR", "what differs: a new or empty directory", set_text, &o->log },
         { 'r', "rules", "FILE", "rules for the comparison, as of \"nfsdigest compare\";\nrepeat it for more", add_text, &o->rules },
         { 0, "record", "WHAT", "log pairs that are \"differing\" (the default), or \"all\"", set_record, &o->record_all },
         { 0, "log-max", "SIZE", "log at most so much, and only count then", set_size, &o->log_max },
