@@ -162,7 +162,16 @@ static void put_pairing(struct trace_view *v)
     cells_end(page);
 }
 
-int trace_html_missing(struct trace_view *v)
+static void show_counter(struct html *h, sqlite3_stmt *row)
+{
+    page_put(&h->page, "<tr><th scope=\"row\">");
+    html_put_column(h, row, 0, "?");
+    page_put(&h->page, "</th>");
+    cells_count(&h->page, (uint64_t)sqlite3_column_int64(row, 1));
+    cells_row_end(&h->page);
+}
+
+static int put_problems(struct trace_view *v)
 {
     static const char *const heads[] = { "problem", "number", "bytes", NULL };
     static const char *const hole_heads[] = { "bytes", "<noticed (UTC)", "<capture",
@@ -170,8 +179,6 @@ int trace_html_missing(struct trace_view *v)
     struct page *page = &v->h.page;
     int64_t problems, holes;
 
-    page_put(page, "<h2 id=\"missing\">What is missing</h2>\n");
-    put_pairing(v);
     if (sql_number(v->h.db, "SELECT count(*) FROM problem", 0, &problems, v->h.err) < 0 ||
         sql_number(v->h.db, "SELECT count(*) FROM problem WHERE kind = 1", 0, &holes, v->h.err) < 0)
         return -v->h.err->code;
@@ -189,5 +196,23 @@ int trace_html_missing(struct trace_view *v)
     if (html_rows(&v->h, trace_holes, TRACE_HOLES_MAX, 0, show_hole) < 0)
         return -v->h.err->code;
     cells_end(page);
+    return 0;
+}
+
+int trace_html_missing(struct trace_view *v)
+{
+    static const char *const heads[] = { "counter", "value", NULL };
+    struct page *page = &v->h.page;
+
+    page_put(page, "<h2 id=\"missing\">What is missing</h2>\n");
+    put_pairing(v);
+    if (put_problems(v) < 0)
+        return -v->h.err->code;
+    page_put(page, "<details><summary>What was counted while reading</summary>\n");
+    cells_begin(page, "Counters: frames, segments, messages, and what was not opened", heads);
+    if (html_rows(&v->h, trace_counters, TRACE_COUNTERS_MAX, 0, show_counter) < 0)
+        return -v->h.err->code;
+    cells_end(page);
+    page_put(page, "</details>\n");
     return 0;
 }

@@ -310,7 +310,8 @@ int trace_json(struct trace_view *v, struct json *j)
         return -v->h.err->code;
     json_array_end(j);
     if (put_rows(v, j, "problems", trace_problems, 0) < 0 ||
-        put_rows(v, j, "holes", trace_holes, TRACE_HOLES_MAX) < 0)
+        put_rows(v, j, "holes", trace_holes, TRACE_HOLES_MAX) < 0 ||
+        put_rows(v, j, "counters", trace_counters, TRACE_COUNTERS_MAX) < 0)
         return -v->h.err->code;
     put_spans(a, j);
     put_heat(a, j);

@@ -59,7 +59,7 @@ static void put_tiles(struct trace_view *v)
 static void show_source(struct html *h, sqlite3_stmt *row)
 {
     char text[VALUE_TEXT_MAX];
-    bool is_cut = strcmp(html_column(row, SOURCE_STATE), "cut") == 0;
+    const char *state = html_column(row, SOURCE_STATE);
 
     page_put(&h->page, "<tr><th scope=\"row\" class=\"path\"><code>");
     page_text_cut(&h->page, html_column(row, SOURCE_NAME), TRACE_TEXT_MAX);
@@ -71,8 +71,11 @@ static void show_source(struct html *h, sqlite3_stmt *row)
     for (int i = SOURCE_FIRST; i <= SOURCE_LAST; i++)
         page_put(&h->page, "<td class=\"t\">%s</td>",
                  html_is_null(row, i) ? "-" : time_text(sqlite3_column_int64(row, i), text));
-    page_put(&h->page, "<td class=\"t\">%s", is_cut ? "<span class=\"bad\">cut</span> " : "");
-    html_put_column(h, row, SOURCE_NOTE, is_cut ? "" : "complete");
+    page_put(&h->page, "<td class=\"t\"><span%s>",
+             strcmp(state, "complete") == 0 ? "" : " class=\"bad\"");
+    html_put_column(h, row, SOURCE_STATE, "?");
+    page_put(&h->page, "</span> ");
+    html_put_column(h, row, SOURCE_NOTE, "");
     page_put(&h->page, "</td></tr>\n");
 }
 

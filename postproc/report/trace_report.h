@@ -14,7 +14,12 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-enum { TRACE_HOLES_MAX = 20, TRACE_SOURCES_MAX = 100, TRACE_TEXT_MAX = 300 };
+enum {
+    TRACE_HOLES_MAX = 20,
+    TRACE_SOURCES_MAX = 100,
+    TRACE_COUNTERS_MAX = 200,
+    TRACE_TEXT_MAX = 300
+};
 
 struct trace_report_request {
     const char *name; /* of the trace, as the user gave it */

@@ -25,7 +25,7 @@ struct trace_view {
 
 /* --- trace_sql.c: rows as members of JSON; the page takes columns by enum */
 
-extern const char trace_sources[], trace_problems[], trace_holes[], trace_slow[];
+extern const char trace_sources[], trace_problems[], trace_holes[], trace_counters[], trace_slow[];
 
 enum {
     SOURCE_ID,

@@ -16,6 +16,10 @@ const char trace_holes[] =
     "JOIN source s ON s.id = p.source"
     " LEFT JOIN flow f ON f.id = p.flow WHERE p.kind = 1 ORDER BY p.length DESC, p.id LIMIT ?1";
 
+const char trace_counters[] =
+    "SELECT name AS counter, sum(value) AS value FROM counter GROUP BY name ORDER BY name"
+    " LIMIT ?1";
+
 /* The filter finds both messages in their capture; if they are in different ones, it finds them by
  * what they say. */
 const char trace_slow[] =
