@@ -138,8 +138,11 @@ int outputs_names(struct outputs *o, const char *path, struct err *err)
     struct database d;
     sqlite3_stmt *row;
     struct err unseen;
+    struct stat st;
     int result = 0;
 
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)) /* nothing may be read from a pipe */
+        return 0;
     open_database(&d, path);
     if (d.db && sql_prepare(d.db, d.result ? of_result : of_trace, &row, &unseen) == 0) {
         while (result == 0 && sql_row(row, &unseen) > 0)
@@ -223,6 +226,8 @@ int outputs_spare(const char *input, const char *option, const char *path, struc
     struct outputs o = { .count = 0 };
     int result = path ? outputs_reads(&o, "the input", input, NULL, err) : 0;
 
+    if (path && result == 0)
+        result = outputs_names(&o, input, err);
     if (path && result == 0)
         result = outputs_writes(&o, option, path, err);
     if (path && result == 0)

@@ -127,6 +127,8 @@ def against_generator(folder):
          [(missing, "10.0.2.1", "to client")], "holes")
     same([(p["problem"], p["count"], p["bytes"]) for p in data["problems"]], [("hole", 1, missing)],
          "problems")
+    same({c["counter"]: c["value"] for c in data["counters"]}, dict(database.rows(
+        db, "SELECT name, sum(value) FROM counter GROUP BY name")), "counters")
     times = [r.time for r in rows] + [t for t, _ in repeats + problems]
     check_spans(data, rows, repeats, times)
     same([(s["time"], s["hole_bytes"], s["problems"][0]) for s in data["spans"] if s["hole_bytes"]],
@@ -317,6 +319,8 @@ def check_refused(folder, db, capture):
             (2, "--annotate takes the result", ["report", "--annotate", folder / "x.pcapng", db]),
             (2, "both go to standard output", ["report", "--html", "-", "--json", db]),
             (2, "would replace", ["report", "--html", db, db]),
+            (2, "would replace", ["report", "--html", capture, db]),
+            (2, "would replace", ["rdump", "-o", capture, db]),
             (2, "captures are for --annotate", ["report", "--html", folder / "x.html", db, capture]),
             (4, "", ["report", "--html", folder / "none" / "x.html", db]),
             (4, "", ["report", "--html", "/dev/full", db]),
