@@ -101,7 +101,6 @@ static int end_request(struct shadow *s, struct request *r, const struct record_
                        struct err *err)
 {
     struct effect *e = &r->effect;
-    uint32_t gone = e->status == 0 ? learn_gone(s) : 0;
 
     r->end = op->pairing == PAIRED ? op->reply.frame : s->position;
     r->message = s->message;
@@ -116,7 +115,7 @@ static int end_request(struct shadow *s, struct request *r, const struct record_
     r->objects[TEE_OBJECT] = e->object;
     r->objects[TEE_PARENT2] = e->parent2;
     r->objects[TEE_NEW] = e->new_object;
-    touches_set(s, r, gone, e->status == 0 ? s->moved : 0);
+    touches_set(s, r, e->succeeded ? learn_gone(s) : 0, e->succeeded ? s->moved : 0);
     return 0;
 }
 

@@ -169,6 +169,11 @@ int send_give_up(struct shadow *s, bool anew, struct err *err)
 
 /* --- answers */
 
+static bool is_same(struct bytes a, struct bytes b)
+{
+    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
 /* The SUT's handle of what was found or made. */
 static int take_handle(struct shadow *s, struct request *r, const struct effect *sut,
                        struct err *err)
@@ -178,6 +183,10 @@ static int take_handle(struct shadow *s, struct request *r, const struct effect 
 
     if (!object || !e->succeeded || object->state == MIRROR_GONE)
         return 0;
+    if (effect_makes_name(e) && object->sut_handle_len && sut->succeeded && sut->new_handle.len &&
+        !is_same(mirror_sut_handle(s->mirror, object), sut->new_handle) && e->parent)
+        /* the copy has made another name of it meanwhile: two objects on the SUT for one */
+        return dispatch_again(s, mirror_at(s->mirror, e->parent), r->end, err);
     if (sut->succeeded && sut->new_handle.len && sut->new_handle.len <= MIRROR_HANDLE_MAX &&
         !object->sut_handle_len)
         return mirror_set_sut_handle(s->mirror, object, sut->new_handle, err);
@@ -201,8 +210,8 @@ static int learn_answer(struct shadow *s, struct request *r, const struct rpc_an
     r->sut_succeeded = sut.succeeded;
     r->sut_status = sut.status;
     learn_links(s, r, &sut);
-    if (r->effect.asked.bits & ASKED_TIMES && !r->effect.parent && r->effect.succeeded &&
-        sut.succeeded)
+    if (effect_action(&r->effect) == ACTION_SET && r->effect.succeeded && sut.succeeded &&
+        notes_sets_atime(&r->effect))
         known_of(s, r->effect.object)->read_by_copy = false;
     return take_handle(s, r, &sut, err);
 }

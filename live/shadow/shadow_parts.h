@@ -98,6 +98,8 @@ struct known {
     struct attributes_seen seen;
     uint64_t changed;    /* entry of the end of the last change that was sent to the SUT */
     int64_t sut_changed; /* when the SUT answered it, ns since 1970 */
+    uint64_t list_begin; /* of the listing whose parts were judged last: its first part's */
+    int64_t list_called; /* and when the SUT was asked for it */
     int64_t played;      /* when it was synchronized, ns since 1970 */
 };
 
@@ -262,6 +264,7 @@ void dispatch_unhold(struct shadow *s, uint32_t object);
 /* --- notes.c: changes of an object that is being copied */
 
 int notes_take(struct shadow *s, struct request *r, struct err *err);
+bool notes_sets_atime(const struct effect *effect);
 /* The file contents of a call; none: it has none. */
 struct bytes notes_contents(const struct request *r);
 

@@ -36,11 +36,9 @@ static bool is_one_sided(const struct request *r)
            (effect_changes_names(&r->effect) || r->effect.object_role & ROLE_MODIFIES);
 }
 
-static int take_verdict(struct shadow *s, struct request *r, const struct tee_verdict *verdict,
-                        struct err *err)
+/* The servers differ now in what the request is about. */
+static int take_difference(struct shadow *s, struct request *r, struct err *err)
 {
-    if (!verdict->state_differs && !is_one_sided(r))
-        return 0;
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
         struct mirror_object *object = r->known[i] ? mirror_at(s->mirror, r->objects[i]) : NULL;
 
@@ -64,25 +62,59 @@ static bool has_other_names(const struct shadow *s, const struct request *r, uin
            (known_of(s, id)->was_linked || object->is_root);
 }
 
-/* A file whose last name was removed on the SUT, while it has another one on the reference in a
- * directory that is not synchronized yet. */
+/* A file whose last name was removed on one server, while it has another one on the other server in
+ * a directory that is not synchronized yet. */
 static bool has_lost_names(const struct shadow *s, const struct request *r)
 {
-    return r->sut_status == NFS3ERR_STALE && r->effect.status != NFS3ERR_STALE &&
-           has_other_names(s, r, r->effect.object);
+    const struct mirror_object *object =
+        r->effect.object ? mirror_at(s->mirror, r->effect.object) : NULL;
+
+    return (r->sut_status == NFS3ERR_STALE) != (r->effect.status == NFS3ERR_STALE) && object &&
+           (!object->names || has_other_names(s, r, object->id)) && !object->is_root;
+}
+
+/* The outcome may depend on what the name stands for, which may not be synchronized yet: its owner,
+ * its type. */
+static bool depends_on_named(const struct shadow *s, const struct request *r)
+{
+    return r->has_sut_reply && r->sut_status != r->effect.status && s->unsettled >= r->sut_called &&
+           (r->effect.name.data || r->effect.name2.data);
+}
+
+/* From when on the answer that is judged speaks: a listing, from its first part on. */
+static void begin_of(const struct shadow *s, const struct request *r, uint64_t *begin,
+                     int64_t *called)
+{
+    struct known *k = known_of(s, r->effect.object);
+    bool is_list = effect_action(&r->effect) == ACTION_LIST;
+
+    if (!is_list || !r->effect.asked.cookie) {
+        *begin = r->begin;
+        *called = r->sut_called;
+    }
+    if (is_list && !r->effect.asked.cookie) {
+        k->list_begin = *begin;
+        k->list_called = *called;
+    } else if (is_list) {
+        *begin = k->list_begin;
+        *called = k->list_called;
+    }
 }
 
 bool verdicts_steady(const struct shadow *s, uint32_t object)
 {
     const struct request *r = s->judged;
     const struct known *k;
+    uint64_t begin;
+    int64_t called;
 
     if (object >= s->known_cap)
         return false;
     k = known_of(s, object);
-    if (k->is_held || k->played > r->sut_called || has_other_names(s, r, object))
+    begin_of(s, r, &begin, &called);
+    if (k->is_held || k->played > called || has_other_names(s, r, object))
         return false;
-    if (k->changed > r->begin || k->sut_changed > r->sut_called)
+    if (k->changed > begin || k->sut_changed > called)
         return false;
     for (const struct touch *t = k->first; t; t = t->next) {
         const struct request *x = t->request;
@@ -124,9 +156,11 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
         pair.read_by_copy |= r->objects[i] && known_of(s, r->objects[i])->read_by_copy;
     }
     s->judged = r;
+    if (e->object)
+        verdicts_steady(s, e->object); /* notes where a listing begins */
     if (teelog_pair(s->log, &pair, &verdict, err) < 0)
         return -err->code;
-    if (take_verdict(s, r, &verdict, err) < 0)
+    if ((verdict.state_differs || is_one_sided(r)) && take_difference(s, r, err) < 0)
         return -err->code;
     /* what the SUT gave no handle for cannot be followed */
     return made && !made->sut_handle_len ? dispatch_again(s, made, r->end, err) : 0;
@@ -142,10 +176,10 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
                       : FATE_NOT_SYNCHRONIZED;
         is_judged = false;
     }
-    if (is_judged && has_lost_names(s, r)) {
+    if (is_judged && (has_lost_names(s, r) || depends_on_named(s, r))) {
         r->fate = FATE_NOT_SYNCHRONIZED;
         is_judged = false;
-        if (dispatch_again(s, mirror_at(s->mirror, r->effect.object), r->end, err) < 0)
+        if (take_difference(s, r, err) < 0)
             return -err->code;
     }
     requests_take_out(&s->pending, r);
