@@ -22,9 +22,9 @@
  * Listings in several parts wait for their ends, at most TEELOG_LISTINGS of them with
  * TEELOG_LISTING_BYTES in all; above that, the oldest one is given up and counted.
  *
- * Memory: JUDGE_OBJECT_BYTES (judge/judge.h) and 40 for each of |objects|, and what judge.h says of
- * handles and file numbers; 100 bytes and the handle for each object of a logged pair; 250 KiB for
- * the samples of clocks; two blocks of .nfsr; an engine without objects (engine.h).  Nothing for
+ * Memory: about 1.1 KiB for each of |objects| (judge/judge.h, with its handles and file numbers),
+ * 74 MB with the default; 100 bytes for each object of a logged pair; the listings; 250 KiB for the
+ * samples of clocks; two blocks of .nfsr; an engine without objects (engine.h).  Nothing for
  * objects that were not compared.
  *
  * Functions return 0 or a negative code; an error of the disk ends the logging (teelog_counts says

@@ -296,6 +296,45 @@ static void left_listings_are_counted(void **state)
     end(&w, seen);
 }
 
+/* Once for each kind; one command at a time, and nobody waits for it. */
+static void the_first_of_each_kind_runs_a_command(void **state)
+{
+    static const char command[] = "sleep 0.1; echo \"$NFSTEE_KIND $NFSTEE_OPERATION "
+                                  "$NFSTEE_REFERENCE $NFSTEE_SUT $NFSTEE_PATH\""
+                                  " >>$NFSTEE_LOG/said";
+    struct nfsr_summary seen[SIDES];
+    struct attributes_given sut = plain;
+    struct world w;
+    struct timer timer = { .due = stop, .ctx = &w };
+    struct err err = { 0 };
+    char path[640], text[256] = "";
+    FILE *file;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .on_mismatch = command });
+    sut.mode = 0600;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    sut = plain;
+    sut.size = 99;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    assert_int_equal(teelog_counts(w.log)->commands, 1);
+    snprintf(path, sizeof(path), "%s/said", w.dir);
+    for (int i = 0; i < 100 && !strstr(text, "100"); i++) {
+        assert_int_equal(loop_set(w.loop, &timer, loop_clock() + 100000000, &err), 0);
+        assert_int_equal(loop_run(w.loop, &err), 0);
+        file = fopen(path, "r");
+        if (file) {
+            text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+            fclose(file);
+        }
+    }
+    assert_string_equal(text, "value GETATTR 0644 0600 /object7\nvalue GETATTR 100 99 /object7\n");
+    assert_int_equal(teelog_counts(w.log)->commands, 2);
+    unlink(path);
+    end(&w, seen);
+}
+
 static void refuses_a_used_directory(void **state)
 {
     struct nfsr_summary seen[SIDES];
@@ -328,6 +367,7 @@ int main(void)
         cmocka_unit_test(rows_are_bounded),
         cmocka_unit_test(listings_wait_for_their_ends),
         cmocka_unit_test(left_listings_are_counted),
+        cmocka_unit_test(the_first_of_each_kind_runs_a_command),
         cmocka_unit_test(refuses_a_used_directory),
     };
 
