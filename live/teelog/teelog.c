@@ -16,6 +16,7 @@
 
 #define SECOND INT64_C(1000000000)
 
+enum { ANCHORS = 8192 };
 enum { ROW_BYTES = 1100 }; /* with its values in the judge; measured */
 
 /* --- records of the reference */
@@ -69,6 +70,30 @@ static void sample_clock(struct teelog *log, int side)
     if (clock_estimate(clock, &what.clock_offset, &what.clock_error, &what.granularity))
         log->clock.offset[side] = what.clock_offset;
     judge_set_side(log->judge, side, &what);
+}
+
+/* Times that belong together: the SUT gets each call after the reference, sometimes much later. */
+static int add_anchor(struct teelog *log, int64_t ref, int64_t sut, struct err *err)
+{
+    struct clock_map *m = &log->clock;
+    const struct clock_anchor *last = m->count ? &m->anchors[m->count - 1] : NULL;
+
+    if (ref == INT64_MIN || sut == INT64_MIN ||
+        (last && (ref <= last->time[REF] || sut <= last->time[SUT])))
+        return 0; /* they rise on both sides */
+    if (m->count == ANCHORS) {
+        m->count /= 2;
+        memmove(m->anchors, m->anchors + m->count, m->count * sizeof(*m->anchors));
+    }
+    return clock_anchor(m, ref, sut, err);
+}
+
+static int add_anchors(struct teelog *log, struct err *err)
+{
+    const struct judge_half *half = log->pair.half;
+    int result = add_anchor(log, half[REF].call_time, half[SUT].call_time, err);
+
+    return result < 0 ? result : add_anchor(log, half[REF].reply_time, half[SUT].reply_time, err);
 }
 
 /* --- a pair */
@@ -292,6 +317,8 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
         return take_listing(log, &part, v, err);
     sample_clock(log, REF);
     sample_clock(log, SUT);
+    if (add_anchors(log, err) < 0)
+        return -err->code;
     conditions = conditions_of(log, given);
     if (judge(log, given, v, err) < 0)
         return -err->code;

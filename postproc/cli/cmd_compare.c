@@ -254,7 +254,7 @@ static void accept_cut(struct trace_files *files)
 /* A shadow that found nothing has logged no pair. */
 static int explain_empty(const char *log, struct err *err)
 {
-    if (strstr(err->text, "where a block should begin") ||
+    if (strstr(err->text, "where a block should begin") || strstr(err->text, "holds no packets") ||
         strstr(err->text, "no operation in common"))
         return err_set(err, ERR_INPUT,
                        "%s: no pair is in this log; its summary.json says what was compared", log);

@@ -42,7 +42,7 @@ struct pairs {
     sqlite3_stmt *unanswered[SIDES];
     struct {
         bool is; /* the sides are a shadow's log */
-        sqlite3_stmt *contents[SIDES];
+        sqlite3_stmt *contents[SIDES], *entry;
     } live;
 };
 
@@ -84,6 +84,8 @@ int pairs_live_open(struct pairs *p, struct err *err);
 void pairs_live_close(struct pairs *p);
 /* Sets what the current pair's conditions say (COUNTERPART_ bits of record.h). */
 int pairs_live_begin(struct pairs *p, uint32_t conditions, struct err *err);
+/* Sets *|row| to 0 if the object of an entry of the current pair's listing was not the same. */
+int pairs_live_entry(struct pairs *p, uint32_t *row, struct err *err);
 /* Returns true if an entry differs that may have been made or removed during the call. */
 bool pairs_live_changing(const struct pairs *p, const struct judge_pair *pair,
                          const struct difference *d);

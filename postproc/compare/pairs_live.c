@@ -9,7 +9,8 @@
 
 #include <stdio.h>
 
-enum { SHOWN = 24 }; /* bytes of contents */
+enum { SHOWN = 24 };                       /* bytes of contents */
+#define FURTHER_PARTS INT64_C(60000000000) /* ns in which a listing's further parts come */
 
 int pairs_live_open(struct pairs *p, struct err *err)
 {
@@ -25,6 +26,13 @@ int pairs_live_open(struct pairs *p, struct err *err)
                    0, &live, err) < 0)
         return -err->code;
     p->live.is = live;
+    if (live && sql_prepare(p->c->db,
+                            "SELECT EXISTS (SELECT 1 FROM sut.name_event"
+                            " WHERE object = ?1 AND time BETWEEN ?2 AND ?3)"
+                            " OR NOT EXISTS (SELECT 1 FROM ref.name_event"
+                            " WHERE object = ?4 AND parent = ?5)",
+                            &p->live.entry, err) < 0)
+        return -err->code;
     for (int side = 0; live && side < SIDES; side++)
         if (sql_prepare(p->c->db, contents[side], &p->live.contents[side], err) < 0)
             return -err->code;
@@ -35,6 +43,30 @@ void pairs_live_close(struct pairs *p)
 {
     for (int side = 0; side < SIDES; side++)
         sqlite3_finalize(p->live.contents[side]);
+    sqlite3_finalize(p->live.entry);
+}
+
+/* The log names the entries whose objects were the same, at the time of the SUT's reply, but not
+ * "." and "..". */
+int pairs_live_entry(struct pairs *p, uint32_t *row, struct err *err)
+{
+    const struct judge_half *sut = &p->pair.half[SUT];
+    bool is_whole = sut->effect.has_eof && sut->effect.eof;
+    sqlite3_stmt *stmt = p->live.entry;
+    int result;
+
+    if (!p->live.is || !*row || effect_action(&sut->effect) != ACTION_LIST)
+        return 0;
+    sqlite3_bind_int64(stmt, 1, p->objects.pairs[*row - 1].object[SUT]);
+    sqlite3_bind_int64(stmt, 2, is_whole ? sut->reply_time : sut->call_time);
+    sqlite3_bind_int64(stmt, 3, is_whole ? sut->reply_time : sut->call_time + FURTHER_PARTS);
+    sqlite3_bind_int64(stmt, 4, p->objects.pairs[*row - 1].object[REF]);
+    sqlite3_bind_int64(stmt, 5, p->pair.half[REF].effect.object);
+    result = sql_row(stmt, err);
+    if (result > 0 && !sqlite3_column_int(stmt, 0))
+        *row = 0;
+    sqlite3_reset(stmt);
+    return result < 0 ? result : 0;
 }
 
 static int renew(struct pairs *p, uint32_t row, bool changed, bool made, struct err *err)

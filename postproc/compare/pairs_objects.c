@@ -48,7 +48,7 @@ int pairs_object_of(void *ctx, int side, const struct judge_half *half, struct b
     result = sql_row(stmt, err);
     *row = result > 0 ? matched_row(&p->objects, side, row_id(stmt, 0)) : 0;
     sqlite3_reset(stmt);
-    return result < 0 ? result : 0;
+    return result < 0 ? result : pairs_live_entry(p, row, err);
 }
 
 /* --- removals */

@@ -131,6 +131,11 @@ def faults_seen():
             expect("READs that differ, of up to 20", 1 <= totals["verdicts"]["differ"] <= 20, True)
             groups = json.loads((shadow.log / "summary.json").read_text())["groups"]
             expect("what differs", {g["operation"] for g in groups}, {"READ"})
+            compared = subprocess.run([os.environ["NFSDIGEST"], "compare", str(shadow.log), "--json"],
+                                      capture_output=True, text=True)
+            expect("exit code of nfsdigest compare", compared.returncode, 1)
+            expect("differences in the log", json.loads(compared.stdout)["totals"][0]["discrepancies"],
+                   sum(g["count"] for g in groups))
 
 
 def refused():
