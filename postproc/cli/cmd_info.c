@@ -39,7 +39,7 @@ static int parse_by(const char *by, unsigned *tables, struct err *err)
             *tables = 1u << i;
             return 0;
         }
-    return by ? err_set(err, ERR_USAGE, "--by takes procedure, client or path") : 0;
+    return by ? err_set(err, ERR_USAGE, "--by takes procedure, client, user or path") : 0;
 }
 
 /* Counts and prints. */
@@ -93,7 +93,7 @@ int cmd_info(int argc, char **argv, struct err *err)
 {
     struct info_request request = { .groups.top = 20, .every = INT64_MIN };
     const struct arg own[] = {
-        { 'b', "by", "WHAT", "show only the table by procedure, client or path", set_text,
+        { 'b', "by", "WHAT", "show only the table by procedure, client, user or path", set_text,
           &request.by },
         { 'n', "top", "N", "show N lines in each table (20)", set_count, &request.groups.top },
         { 0, "every", "TIME", "show a line for each interval of this length (1s)", set_duration,

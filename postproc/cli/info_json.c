@@ -56,6 +56,8 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
             json_i64(j, "version", x->key[1]);
             json_i64(j, "number", x->key[2]);
         }
+        if (by == BY_USER && x->key[0] >= 0)
+            json_i64(j, "uid", x->key[0]);
         json_u64(j, "operations", x->operations);
         json_u64(j, "errors", x->errors);
         json_u64(j, "answered", x->answered);

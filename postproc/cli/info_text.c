@@ -20,7 +20,7 @@ static void print_line(const char *text)
 
 static void text_groups(const struct groups *g, enum group_by by)
 {
-    static const char *const titles[] = { "Operations", "Clients", "Busiest files" };
+    static const char *const titles[] = { "Operations", "Clients", "Users", "Busiest files" };
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
 
     printf("\n%s\n%12s %9s %11s %11s %9s %9s %9s %9s  %s\n", titles[by], "operations", "errors",

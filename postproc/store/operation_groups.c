@@ -2,31 +2,31 @@
 /* postproc/store/operation_groups.c
  *
  * One query reads all operations in their order, which is the order on disk.  Each one is added to
- * its procedure, client and path, and its latency is put aside for the percentiles of the groups
- * that are shown.  For cmd_info.c and packages.  The contract is in operation_groups.h.
+ * its procedure, client, user and path, and its latency is put aside for the percentiles of the
+ * groups that are shown.  For cmd_info.c and packages.  The contract is in operation_groups.h.
  */
 #include "store/operation_groups.h"
 #include "base/digest.h"
 #include "base/grow.h"
 #include "base/table.h"
 #include "record/record.h"
+#include "store/group_labels.h"
 #include "store/quantiles.h"
 #include "store/sql.h"
 #include "store/store.h"
-#include "wire/field.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const group_names[BY_MAX] = { "procedure", "client", "path" };
+const char *const group_names[BY_MAX] = { "procedure", "client", "user", "path" };
 
 _Static_assert((int)BY_MAX <= (int)QUANTILES_DIMENSIONS, "each table has a dimension");
 
 static const char select_operations[] =
     "SELECT o.flow, o.client, o.path, o.program, o.version, o.procedure, o.pairing,"
     " o.call_frame IS NOT NULL, o.reply_frame IS NOT NULL, o.call_flags, o.reply_flags,"
-    " o.call_time, o.reply_time, o.rpc_status, o.status, o.data_length"
+    " o.call_time, o.reply_time, o.rpc_status, o.status, o.data_length, o.credential"
     " FROM operation o";
 
 enum {
@@ -46,6 +46,7 @@ enum {
     OP_RPC_STATUS,
     OP_STATUS,
     OP_DATA_LENGTH,
+    OP_CREDENTIAL,
 };
 
 struct member {
@@ -60,18 +61,22 @@ struct dimension {
     uint32_t count, cap;
 };
 
-struct flow_client {
-    int64_t flow;
-    uint32_t client;
+/* Which member the operations of a flow, or of a credential, belong to. */
+struct known_members {
+    struct table table;
+    struct known_member {
+        int64_t id;
+        uint32_t member;
+    } *list;
+    uint32_t count, cap;
 };
 
 struct counting {
     struct groups_totals totals;
     struct dimension by[BY_MAX];
-    struct table flow_table; /* which client a flow belongs to */
-    struct flow_client *flows;
-    uint32_t flow_count, flow_cap;
-    struct table client_table; /* by address; slots of by[BY_CLIENT].members */
+    struct known_members clients, users; /* by flow, and by credential */
+    struct table client_table;           /* by address; slots of by[BY_CLIENT].members */
+    sqlite3_stmt *credential;            /* flavor and uid of ?1 */
     struct quantiles *quantiles;
 };
 
@@ -83,9 +88,12 @@ static void counting_free(struct counting *c)
         free(c->by[by].members);
         table_free(&c->by[by].table);
     }
-    free(c->flows);
-    table_free(&c->flow_table);
+    free(c->clients.list);
+    free(c->users.list);
+    table_free(&c->clients.table);
+    table_free(&c->users.table);
     table_free(&c->client_table);
+    sqlite3_finalize(c->credential);
     quantiles_free(c->quantiles);
 }
 
@@ -131,25 +139,59 @@ static uint32_t by_address(struct counting *c, const char *address)
     return i;
 }
 
+static uint32_t known_member(const struct known_members *known, int64_t id)
+{
+    uint64_t hash = XXH3_64bits(&id, sizeof(id));
+    uint32_t at;
+
+    for (uint32_t i = table_first(&known->table, hash, &at); i != TABLE_NONE;
+         i = table_next(&known->table, hash, &at))
+        if (known->list[i].id == id)
+            return known->list[i].member;
+    return TABLE_NONE;
+}
+
+/* Returns |member|, or TABLE_NONE without memory. */
+static uint32_t know_member(struct known_members *known, int64_t id, uint32_t member)
+{
+    if (member == TABLE_NONE || GROW(known->list, known->count, known->cap) < 0 ||
+        table_add(&known->table, XXH3_64bits(&id, sizeof(id)), known->count) < 0)
+        return TABLE_NONE;
+    known->list[known->count++] = (struct known_member){ id, member };
+    return member;
+}
+
 /* The client of the row; its address is read once for each flow. */
 static uint32_t client_of(struct counting *c, sqlite3_stmt *row)
 {
     int64_t flow = sqlite3_column_int64(row, OP_FLOW);
-    uint64_t hash = XXH3_64bits(&flow, sizeof(flow));
+    uint32_t client = known_member(&c->clients, flow);
     const char *address;
-    uint32_t at, i;
 
-    for (i = table_first(&c->flow_table, hash, &at); i != TABLE_NONE;
-         i = table_next(&c->flow_table, hash, &at))
-        if (c->flows[i].flow == flow)
-            return c->flows[i].client;
+    if (client != TABLE_NONE)
+        return client;
     address = sql_column_text(row, OP_CLIENT);
-    i = address ? by_address(c, address) : TABLE_NONE;
-    if (i == TABLE_NONE || GROW(c->flows, c->flow_count, c->flow_cap) < 0 ||
-        table_add(&c->flow_table, hash, c->flow_count) < 0)
-        return TABLE_NONE;
-    c->flows[c->flow_count++] = (struct flow_client){ flow, i };
-    return i;
+    return know_member(&c->clients, flow, address ? by_address(c, address) : TABLE_NONE);
+}
+
+/* The user of the row; each credential is read once. */
+static uint32_t user_of(struct counting *c, sqlite3_stmt *row)
+{
+    int64_t credential = sqlite3_column_int64(row, OP_CREDENTIAL); /* 0: NULL */
+    uint32_t user = known_member(&c->users, credential);
+    int64_t key[3] = { USER_UNKNOWN };
+
+    if (user != TABLE_NONE)
+        return user;
+    sqlite3_bind_int64(c->credential, 1, credential);
+    if (sqlite3_step(c->credential) == SQLITE_ROW) {
+        bool has_uid = sqlite3_column_type(c->credential, 1) != SQLITE_NULL;
+
+        key[0] = has_uid ? sqlite3_column_int64(c->credential, 1) : USER_WITHOUT_UID;
+        key[1] = has_uid ? 0 : sqlite3_column_int64(c->credential, 0);
+    }
+    sqlite3_reset(c->credential);
+    return know_member(&c->users, credential, by_key(&c->by[BY_USER], key));
 }
 
 static void count_totals(struct groups_totals *t, sqlite3_stmt *row)
@@ -214,6 +256,7 @@ static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
     bool has[BY_MAX] = {
         [BY_PROCEDURE] = sqlite3_column_type(row, OP_PROGRAM) != SQLITE_NULL,
         [BY_CLIENT] = true,
+        [BY_USER] = true,
         [BY_PATH] = sqlite3_column_type(row, OP_PATH) != SQLITE_NULL,
     };
 
@@ -224,9 +267,18 @@ static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
 
         if (!(tables & 1u << by) || !has[by])
             continue;
-        for (int i = 0; by != BY_CLIENT && i < (by == BY_PATH ? 1 : 3); i++)
-            key[i] = sqlite3_column_int64(row, (by == BY_PATH ? OP_PATH : OP_PROGRAM) + i);
-        members[by] = by == BY_CLIENT ? client_of(c, row) : by_key(&c->by[by], key);
+        switch (by) {
+        case BY_CLIENT:
+            members[by] = client_of(c, row);
+            break;
+        case BY_USER:
+            members[by] = user_of(c, row);
+            break;
+        default:
+            for (int i = 0; i < (by == BY_PATH ? 1 : 3); i++)
+                key[i] = sqlite3_column_int64(row, (by == BY_PATH ? OP_PATH : OP_PROGRAM) + i);
+            members[by] = by_key(&c->by[by], key);
+        }
         if (members[by] == TABLE_NONE)
             return -1;
     }
@@ -326,40 +378,6 @@ static int add_percentiles(struct counting *c, struct operation_groups *groups, 
     return result;
 }
 
-static int add_labels(sqlite3 *db, enum group_by by, struct groups *g, struct err *err)
-{
-    const char *sql = by == BY_PATH ? "SELECT text FROM path WHERE id = ?1"
-                                    : "SELECT name FROM procedure WHERE program = ?1 AND"
-                                      " version = ?2 AND number = ?3";
-    sqlite3_stmt *stmt;
-    int result = 0;
-
-    if (by == BY_CLIENT)
-        return 0;
-    if (sql_prepare(db, sql, &stmt, err) < 0)
-        return -err->code;
-    for (int i = 0; result == 0 && i < g->count; i++) {
-        struct group *x = &g->groups[i];
-        const char *program = program_name((uint32_t)x->key[0]), *name = NULL;
-        char text[96];
-
-        for (int k = 0; k < sqlite3_bind_parameter_count(stmt); k++)
-            sqlite3_bind_int64(stmt, k + 1, x->key[k]);
-        if (sqlite3_step(stmt) == SQLITE_ROW)
-            name = (const char *)sqlite3_column_text(stmt, 0);
-        if (by == BY_PROCEDURE && program && name)
-            snprintf(text, sizeof(text), "%s %s", program, name);
-        else if (by == BY_PROCEDURE)
-            snprintf(text, sizeof(text), "%s %lld v%lld %lld", program ? program : "program",
-                     (long long)x->key[0], (long long)x->key[1], (long long)x->key[2]);
-        x->label = strdup(by == BY_PROCEDURE ? text : name ? name : "?");
-        if (!x->label)
-            result = err_memory(err, "groups");
-        sqlite3_reset(stmt);
-    }
-    return sql_end(stmt, result, err);
-}
-
 static int read_all(sqlite3 *db, const struct groups_request *request,
                     struct operation_groups *groups, struct err *err)
 {
@@ -370,6 +388,9 @@ static int read_all(sqlite3 *db, const struct groups_request *request,
 
     filter_init(&all);
     if (result == 0)
+        result =
+            sql_prepare(db, "SELECT flavor, uid FROM credential WHERE id = ?1", &c.credential, err);
+    if (result == 0)
         result = filter_prepare(db, request->filter ? request->filter : &all, select_operations,
                                 &stmt, err);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW)
@@ -379,7 +400,7 @@ static int read_all(sqlite3 *db, const struct groups_request *request,
     if (result == 0)
         result = add_percentiles(&c, groups, request->top, err);
     for (int by = 0; result == 0 && by < BY_MAX; by++)
-        result = add_labels(db, (enum group_by)by, &groups->by[by], err);
+        result = group_labels_add(db, (enum group_by)by, &groups->by[by], err);
     counting_free(&c);
     return result;
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/operation_groups.h
  *
- * Operations counted as a whole and by procedure, client or path, with exact percentiles of their
- * latency by nearest rank (the smallest value that is not below p percent of all).  All operations
- * are read once.
+ * Operations counted as a whole and by procedure, client, user or path, with exact percentiles of
+ * their latency by nearest rank (the smallest value that is not below p percent of all).  All
+ * operations are read once.
  *
- * Memory: about 150 bytes for each procedure, client and path that has operations, 40 bytes for
- * each connection, and that of quantiles.h.
+ * Memory: about 150 bytes for each procedure, client, user and path that has operations, 40 bytes
+ * for each connection and each credential, and that of quantiles.h.
  */
 #ifndef NFSDIGEST_STORE_OPERATION_GROUPS_H
 #define NFSDIGEST_STORE_OPERATION_GROUPS_H
 
 #include "store/filter.h"
 
-enum group_by { BY_PROCEDURE, BY_CLIENT, BY_PATH, BY_MAX };
+enum group_by { BY_PROCEDURE, BY_CLIENT, BY_USER, BY_PATH, BY_MAX };
 
 extern const char *const group_names[BY_MAX]; /* "procedure", ... */
 
 struct group {
-    char *label; /* "NFS READ", an address, a path */
-    int64_t key[3];
+    char *label;    /* "NFS READ", an address, "uid 1001", a path */
+    int64_t key[3]; /* of a user: uid, or -1 and the flavor of AUTH_ (RFC 5531 s8.2), or -2 */
     uint64_t operations, errors, answered, read, written;
     int64_t p50, p90, p99, max; /* ns; meaningful if answered > 0 */
 };

@@ -58,7 +58,7 @@ who: no path|2|takes a file, and a path or a handle|who t.db
 who: nothing there|2|no object with the path "/moon"|who t.db /moon
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
-info: bad --by|2|--by takes procedure, client or path|info --by moon t.db
+info: bad --by|2|--by takes procedure, client, user or path|info --by moon t.db
 check: no file|2|nothing to check|check
 record: no capture|2|nothing to record|record -o x.nfsr
 ingest: no file|2|nothing to ingest|ingest
@@ -224,13 +224,19 @@ total = db.execute("SELECT count(*) AS n FROM operation").fetchone()["n"]
 assert i["totals"][0]["operations"] == total
 assert [s["frames"] for s in i["sources"]] == [r["frames"] for r in db.execute("SELECT * FROM source")]
 assert sum(r["operations"] for r in i["pairing"]) == total
-columns = {"procedure": "program, version, procedure", "client": "client", "path": "path"}
-for by, column in columns.items():
+
+def user(row):
+    if row["flavor"] is None:
+        return "not known"
+    return "uid %d" % row["uid"] if row["uid"] is not None else {0: "AUTH_NONE", 6: "RPCSEC_GSS"}[row["flavor"]]
+
+for by in "procedure", "client", "user", "path":
     groups = {}
-    for row in db.execute("SELECT o.*, p.text AS path_text FROM operation o"
-                          " LEFT JOIN path p ON p.id = o.path"):
+    for row in db.execute("SELECT o.*, p.text AS path_text, c.flavor, c.uid FROM operation o"
+                          " LEFT JOIN path p ON p.id = o.path"
+                          " LEFT JOIN credential c ON c.id = o.credential"):
         key = {"procedure": (row["program"], row["version"], row["procedure"]),
-               "client": row["client"], "path": row["path_text"]}[by]
+               "client": row["client"], "user": user(row), "path": row["path_text"]}[by]
         if key is None or (by == "procedure" and key[0] is None):
             continue
         groups.setdefault(key, []).append(row)
@@ -253,7 +259,7 @@ for by, column in columns.items():
     assert len(only["by_" + by]) == min(3, len(groups)) and len(only) == 2, only.keys()
     assert only["by_" + by] == i["by_" + by][:len(only["by_" + by])]
     # the views say the same
-    if by != "path":
+    if by in ("procedure", "client"):
         view = {tuple(r)[0] if by == "client" else r["procedure"]: r
                 for r in db.execute("SELECT * FROM latency_by_" + by)}
         assert len(view) > 0

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/group_labels.h"
+#include "store/sql.h"
+#include "wire/field.h"
+#include "wire/rpc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char *procedure_label(const struct group *g, const char *name)
+{
+    const char *program = program_name((uint32_t)g->key[0]);
+    char text[96];
+
+    if (program && name)
+        snprintf(text, sizeof(text), "%s %s", program, name);
+    else
+        snprintf(text, sizeof(text), "%s %lld v%lld %lld", program ? program : "program",
+                 (long long)g->key[0], (long long)g->key[1], (long long)g->key[2]);
+    return strdup(text);
+}
+
+static char *user_label(const struct group *g)
+{
+    char text[32];
+
+    if (g->key[0] >= 0)
+        snprintf(text, sizeof(text), "uid %lld", (long long)g->key[0]);
+    else if (g->key[0] == USER_WITHOUT_UID && g->key[1] == RPC_AUTH_NONE)
+        return strdup("AUTH_NONE");
+    else if (g->key[0] == USER_WITHOUT_UID && g->key[1] == RPC_GSS)
+        return strdup("RPCSEC_GSS");
+    else if (g->key[0] == USER_WITHOUT_UID)
+        snprintf(text, sizeof(text), "flavor %lld", (long long)g->key[1]);
+    else
+        return strdup("not known");
+    return strdup(text);
+}
+
+int group_labels_add(sqlite3 *db, enum group_by by, struct groups *g, struct err *err)
+{
+    const char *sql = by == BY_PATH ? "SELECT text FROM path WHERE id = ?1"
+                                    : "SELECT name FROM procedure WHERE program = ?1 AND"
+                                      " version = ?2 AND number = ?3";
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (by == BY_CLIENT)
+        return 0;
+    if (sql_prepare(db, sql, &stmt, err) < 0)
+        return -err->code;
+    for (int i = 0; result == 0 && i < g->count; i++) {
+        struct group *x = &g->groups[i];
+        const char *name = NULL;
+
+        for (int k = 0; k < sqlite3_bind_parameter_count(stmt); k++)
+            sqlite3_bind_int64(stmt, k + 1, x->key[k]);
+        if (by != BY_USER && sqlite3_step(stmt) == SQLITE_ROW)
+            name = (const char *)sqlite3_column_text(stmt, 0);
+        x->label = by == BY_USER        ? user_label(x)
+                   : by == BY_PROCEDURE ? procedure_label(x, name)
+                                        : strdup(name ? name : "?");
+        if (!x->label)
+            result = err_memory(err, "groups");
+        sqlite3_reset(stmt);
+    }
+    return sql_end(stmt, result, err);
+}

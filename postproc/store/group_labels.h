@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/group_labels.h
+ *
+ * Names for people of what operations are grouped by (operation_groups.h).
+ */
+#ifndef NFSDIGEST_STORE_GROUP_LABELS_H
+#define NFSDIGEST_STORE_GROUP_LABELS_H
+
+#include "store/operation_groups.h"
+
+enum { USER_WITHOUT_UID = -1, USER_UNKNOWN = -2 }; /* key[0] of a user */
+
+/* Sets the labels from the keys; clients have theirs already. */
+int group_labels_add(sqlite3 *db, enum group_by by, struct groups *groups, struct err *err);
+
+#endif
