@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # outage.sh kill|move OUT.pcap
+# outage.sh hang CLIENT.pcap SERVER.pcap
 #
 # Four clients, each in a network namespace of its own, use 10.7.0.1 while it is out of service:
 #   kill   its only NFS-Ganesha is killed, and started again 3 s later
 #   move   its machine drops off the network; 3 s later another one has the address, whose Ganesha
 #          serves the same folder
-# The capture is made on the bridge between them.  It ends by itself; nothing is left.
+#   hang   its only NFS-Ganesha stops for 2 s; 2 s after it went on, the network is cut for 2 s
+# The capture is made on the bridge between them, for hang in the first client's machine and in the
+# server's.  It ends by itself; nothing is left.
 set -u
 . "$(dirname "$0")/lib.sh"
 
@@ -58,6 +61,39 @@ clients() { # SECONDS
     done
 }
 
+# capture_in MACHINE FILE: as capture_start, in a machine; its process is in $captured
+capture_in() {
+    ip netns exec "$1" tcpdump -i eth0 -Z root -s 262144 -B 65536 --immediate-mode -w "$2" \
+        2>"$SCRATCH/$1.log" &
+    captured=$!
+    wait_for 10 grep -q 'listening on' "$SCRATCH/$1.log" || die "tcpdump does not capture in $1"
+}
+
+hang() {
+    local near far server
+    capture_in one "$OUT"
+    near=$captured
+    capture_in first "$OUT2"
+    far=$captured
+    clients 8
+    server=$(pgrep -g "$ganesha_group" ganesha)
+    sleep 1
+    kill -STOP "$server"
+    sleep 2
+    kill -CONT "$server"
+    sleep 2
+    bridge link set dev v-first state 0
+    sleep 2
+    bridge link set dev v-first state 3
+    wait "${client_pids[@]}"
+    sleep 0.3
+    kill -INT "$near" "$far"
+    wait "$near" "$far"
+    [ "$(cat "$SCRATCH"/one.log "$SCRATCH"/first.log | grep -c '^0 packets dropped')" -eq 2 ] ||
+        die "a capture is incomplete"
+    cat "$SCRATCH"/*.json
+}
+
 run() {
     mount --make-rprivate /
     mount -t proc proc /proc
@@ -78,6 +114,10 @@ run() {
         machine second 10.7.0.12
         ganesha second
         wait_for 20 serves second || die "the second Ganesha does not start"
+    fi
+    if [ "$MODE" = hang ]; then
+        hang
+        return
     fi
     capture_start bridge "$OUT"
     clients 7
@@ -102,14 +142,16 @@ if [ "${1-}" = --inside ]; then
     exit
 fi
 
-[ $# -eq 2 ] || die "usage: outage.sh kill|move OUT.pcap"
-case $1 in kill | move) MODE=$1 ;; *) die "no way $1 to be out of service: kill or move" ;; esac
+case ${1-} in kill | move) want=2 ;; hang) want=3 ;; *) want=0 ;; esac
+[ $# -eq "$want" ] || die "usage: outage.sh kill|move OUT.pcap, or hang CLIENT.pcap SERVER.pcap"
+MODE=$1
 OUT=$2
+OUT2=${3-}
 as_root_only
-need unshare ip tcpdump rpcbind ganesha.nfsd nfs-ls python3
+need unshare ip bridge pgrep tcpdump rpcbind ganesha.nfsd nfs-ls python3
 SCRATCH=$(mktemp -d)
 trap 'rm -rf "$SCRATCH"' EXIT
 EXPORT=$SCRATCH/export
 mkdir -p "$EXPORT"
-export SCRATCH EXPORT MODE OUT PATH=$PATH:/usr/sbin:/sbin
+export SCRATCH EXPORT MODE OUT OUT2 PATH=$PATH:/usr/sbin:/sbin
 timeout "${LIMIT:-120}" unshare --net --mount --pid --fork --kill-child "$lab/outage.sh" --inside

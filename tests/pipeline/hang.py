@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: asan
 """nfsdigest hang: made captures from the client's and the server's side of one world, in which the
-generator knows what became of each call; and a real capture of a server that was away.
+generator knows what became of each call; and real captures: of a server that was away, and of both sides
+of one that stopped and of a network that was cut.  Of these stock tshark says which messages each side
+saw.
 """
 import json
 import os
@@ -213,13 +215,53 @@ def real():
     check(sorted({w["verdict"] for w in found["waiting"]}), ["network"], "the machine is gone")
 
 
+def messages_of(path, folder):
+    """(time, XID, whether it is a reply) of all messages of port 2049 that tshark sees."""
+    plain = os.path.join(folder, path.name.removesuffix(".zst"))
+    with open(plain, "wb") as out:
+        subprocess.run(["zstd", "-dqc", path], stdout=out, check=True)
+    done = subprocess.run(["tshark", "-r", plain, "-Y", "tcp.port == 2049 && rpc", "-T", "fields",
+                           "-o", "tcp.reassemble_out_of_order:TRUE", "-e", "frame.time_epoch", "-e",
+                           "rpc.xid", "-e", "rpc.msgtyp"], capture_output=True, text=True, check=True)
+    found = []
+    for line in done.stdout.splitlines():
+        time, xids, kinds = line.split("\t")
+        second, _, part = time.partition(".")
+        for xid, kind in zip(xids.split(","), kinds.split(",")):
+            found.append((int(second) * SECOND + int(part.ljust(9, "0")), int(xid, 16), kind == "1"))
+    return found
+
+
+def both_sides(folder):
+    near, far = (CAPTURES / "outage" / name for name in ("hang-client.pcap.zst",
+                                                         "hang-server.pcap.zst"))
+    seen = messages_of(far, folder)
+    mine = messages_of(near, folder)
+    for moment, verdict, arrived in ("+2.9s", "server", True), ("+6.9s", "network", False):
+        found = hang(near, far, "--at", moment)
+        check([w["verdict"] for w in found["waiting"]], [verdict], moment)
+        w, = found["waiting"]
+        waiting = {x for t, x, reply in mine if not reply and t <= found["at"] - SECOND} - \
+            {x for t, x, reply in mine if reply and t <= found["at"]}
+        check({w["xid"]}, waiting, moment + ": waits in tshark, too")
+        check(any(x == w["xid"] and not reply and t <= found["at"] for t, x, reply in seen), arrived,
+              moment + ": whether tshark sees it at the server")
+        check(any(x == w["xid"] and reply and t <= found["at"] for t, x, reply in seen), False,
+              moment + ": whether it is answered")
+        check(w["at_server"], {"not_arrived": int(not arrived), "not_answered": int(arrived),
+                               "answered": 0}, moment + ": at the server")
+        check(abs(found["both_sides"]["offset"]) < SECOND // 1000, True, "one clock")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         made(folder)
+        if not os.environ.get("SANITIZED"):
+            both_sides(folder)
     real()
     if failures:
         sys.exit("%d checks failed" % len(failures))
-    print("hang: %d made cases and two real ones" % len(CASES))
+    print("hang: %d made cases and four real ones" % len(CASES))
 
 
 main()
