@@ -9,7 +9,7 @@
  * the id of the connection is known by then; all of them, when the connection ends or the file
  * does.
  *
- * Memory: CONN_EVENTS_OPEN events (about 700 bytes) for each connection that has open ones.
+ * Memory: CONN_EVENTS_OPEN events (about 520 bytes) for each connection that has open ones.
  */
 #ifndef NFSDIGEST_FLOW_CONN_EVENT_H
 #define NFSDIGEST_FLOW_CONN_EVENT_H

@@ -145,8 +145,10 @@ int hang_events(sqlite3 *db, const struct hang_request *request, struct hang_con
 
     if (read_events(db, request, c, err) < 0 ||
         number(db,
-               "SELECT max(o.reply_time) FROM operation o WHERE o.flow = ?1 AND o.reply_time"
-               " BETWEEN ?3 AND ?4 AND o.client = ?2",
+               "SELECT max(reply_time) FROM (SELECT o.reply_time FROM operation o"
+               " WHERE o.flow = ?1 AND o.client = ?2 AND o.reply_time BETWEEN ?3 AND ?4"
+               " AND ifnull(o.call_time, o.reply_time) <= ?4"
+               " ORDER BY ifnull(o.call_time, o.reply_time) DESC LIMIT 256)", /* by the index */
                c, request->traffic.first, request->at, &c->last_reply, err) < 0 ||
         number(db,
                "SELECT count(*) FROM retransmission r JOIN operation o ON o.id = r.operation"

@@ -200,8 +200,9 @@ static const struct {
     int (*row)(void *ctx, sqlite3_stmt *stmt, struct err *err);
 } queries[] = {
     { "SELECT DISTINCT f.client FROM flow f WHERE ifnull(f.time, ?7) < ?9" SERVICE_OF_FLOW
+      " AND (?1 IS NULL OR f.client = ?1)"
       " UNION SELECT DISTINCT e.client FROM connection_event e WHERE e.time < ?9"
-      " AND e.server = ?5 AND e.server_port = ?6",
+      " AND e.server = ?5 AND e.server_port = ?6 AND (?1 IS NULL OR e.client = ?1)",
       add_client },
     { "SELECT o.client, max(o.reply_time), o.reply_source, o.reply_frame FROM operation o"
       " JOIN flow f ON f.id = o.flow WHERE o.reply_time <= ?7 AND" TRAFFIC_OPERATION SERVICE_OF_FLOW

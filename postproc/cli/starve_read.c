@@ -400,12 +400,11 @@ static double part(const struct starve *st, const struct starve_group *g)
     return v->active > 0 ? g->share / v->active : 0;
 }
 
-static const struct starve *ordering; /* qsort has no context */
-
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *ctx)
 {
+    const struct starve *st = ctx;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    double p = part(ordering, &ordering->groups[x]), q = part(ordering, &ordering->groups[y]);
+    double p = part(st, &st->groups[x]), q = part(st, &st->groups[y]);
 
     return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
 }
@@ -419,8 +418,7 @@ static int conclude(struct starve *st, struct err *err)
         return err_memory(err, "clients");
     for (uint32_t i = 0; i < st->group_count; i++)
         st->order[i] = i;
-    ordering = st;
-    qsort(st->order, st->group_count, sizeof(*st->order), compare);
+    qsort_r(st->order, st->group_count, sizeof(*st->order), compare, st);
     for (uint32_t k = 0; k < st->group_count; k++) {
         const struct starve_group *g = &st->groups[st->order[k]];
 

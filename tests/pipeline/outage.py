@@ -160,7 +160,8 @@ def made(folder):
     check(o["statuses"], [{"status": "NFS3ERR_STALE", "before": 0, "after": 3}], "statuses")
     check([(d["rule"], d["procedure_name"]) for d in o["differences"]],
           [("changed-unseen", "GETATTR")], "differences")
-    check(len(outages(path, "--client", "10.0.0.3")), 1, "one client's outage")
+    check([[c["client"] for c in o["clients"]] for o in outages(path, "--client", "10.0.0.3")],
+          [["10.0.0.3"]], "one client's outage")
     check(outages(path, "--to", "+9s"), [], "before it")
     text = subprocess.run([database.program(), "outage", path], capture_output=True, text=True,
                           check=False).stdout
