@@ -83,6 +83,7 @@ struct effect {
     struct bytes blocks; /* their digests by blocks (base/blocks.h), when there are any */
 
     /* only readers that were asked for them set these (effects.h): */
+    uint32_t flow, xid;   /* |flow|: 0: not known */
     uint32_t calls_again; /* how many times the call was sent again */
     bool replies_differ;  /* a later reply has other bytes than the first one */
 

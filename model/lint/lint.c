@@ -37,6 +37,7 @@ void lint_free(struct lint *lint)
     table_free(&lint->by_block);
     free(lint->held);
     free(lint->accesses);
+    free(lint->xids);
     table_free(&lint->by_fileid);
     free(lint->names);
     table_free(&lint->by_name);
@@ -77,7 +78,7 @@ int lint_called(struct lint *lint, struct effect *e, struct err *err)
     if (lint_time_called(lint, e, err) < 0)
         return -err->code;
     lint_names_called(lint, e);
-    return 0;
+    return lint_xid(lint, e, err);
 }
 
 int lint_done(struct lint *lint, struct effect *e, struct err *err)

@@ -19,8 +19,8 @@
  * forgotten first; objects are counted then.  80 to 320 bytes for each of at most LINT_RANGES
  * ranges that WRITEs wrote, at most LINT_RANGES_EACH for an object; others are not judged.  For
  * each of LINT_SERVERS servers, LINT_VERIFIERS write verifiers; later ones are not judged, and
- * counted. 65,536 answers of ACCESS.  LINT_HELD findings that wait for a verifier; others are
- * counted.  The names of one listing.
+ * counted.  65,536 answers of ACCESS, and 32,768 XIDs.  LINT_HELD findings that wait for a
+ * verifier; others are counted.  The names of one listing.
  */
 #ifndef NFSDIGEST_LINT_LINT_H
 #define NFSDIGEST_LINT_LINT_H

@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "lint/lint.h"
 
-enum { LINT_SESSIONS = 64, LINT_ACCESSES = 1 << 16, LINT_LIMITS = 64 };
+enum { LINT_SESSIONS = 64, LINT_ACCESSES = 1 << 16, LINT_XIDS = 1 << 15, LINT_LIMITS = 64 };
 /* |mark| of an effect: what it may change, as it was counted when it was called. */
 enum {
     MAY_OBJECT = 1 << 0,
@@ -113,6 +113,12 @@ struct lint_access {
     int64_t by, called, at;
 };
 
+/* A call's XID. */
+struct lint_xid {
+    uint32_t flow, xid; /* |flow| 0: none */
+    int64_t by, called;
+};
+
 /* Of a file system: what FSINFO told. */
 struct lint_limit {
     uint32_t server, wtmax;
@@ -186,6 +192,7 @@ struct lint {
     struct table by_fileid;
     bool any_alias;
     struct lint_access *accesses; /* LINT_ACCESSES, or NULL */
+    struct lint_xid *xids;        /* LINT_XIDS, or NULL */
     struct lint_limit limits[LINT_LIMITS];
     uint32_t limit_count;
     struct lint_entry *entries;
@@ -288,6 +295,9 @@ void lint_names_forget(struct lint *lint, struct lint_object *directory);
 
 /* lint_session.c: listings of several calls. */
 int lint_session(struct lint *lint, const struct effect *effect, struct err *err);
+
+/* lint_xid.c: a call. */
+int lint_xid(struct lint *lint, const struct effect *effect, struct err *err);
 
 /* lint_fileid.c: an object was identified; is about to be forgotten, or identified again; was seen.
  */

@@ -66,6 +66,7 @@ static const char *const names[LINT_RULES] = {
     [LINT_ACCESS_GRANTED] = "access-granted",
     [LINT_ACCESS_DENIED] = "access-denied",
     [LINT_WRITE_LIMIT] = "write-limit",
+    [LINT_XID_REUSED] = "xid-reused",
 };
 
 static const char *const levels[] = {

@@ -59,6 +59,7 @@ enum lint_id {
     LINT_ACCESS_GRANTED,
     LINT_ACCESS_DENIED,
     LINT_WRITE_LIMIT,
+    LINT_XID_REUSED,
     LINT_RULES
 };
 

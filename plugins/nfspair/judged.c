@@ -149,6 +149,8 @@ static struct effect effect_of(const struct judged *j, const struct record_opera
                         .parent2 = as_id(op->object2),
                         .new_object = as_id(op->new_object),
                         .credential = op->credential,
+                        .flow = op->flow,
+                        .xid = op->xid,
                         .arguments_body = op->arguments,
                         .result_body = op->result,
                         .arguments_length = op->arguments_wire,

@@ -71,6 +71,8 @@ enum {
     COL_ARGUMENTS,
     COL_RESULT,
     COL_BLOCK_DIGESTS,
+    COL_FLOW,
+    COL_XID,
     COL_CALLS_AGAIN,
     COL_REPLIES_DIFFER,
 };
@@ -81,10 +83,11 @@ enum {
     " data_digest, arguments_length, result_length, arguments, result" more " FROM operation"
 static const char select_operations[] = OPERATIONS("");
 /* code 'repeat': 1 is a call, 2 a reply */
-static const char select_with_repeats[] = OPERATIONS(
-    ", block_digests, (SELECT count(*) FROM retransmission r WHERE r.operation = operation.id"
-    " AND r.kind = 1), EXISTS (SELECT 1 FROM retransmission r"
-    " WHERE r.operation = operation.id AND r.kind = 2 AND r.differs)");
+static const char select_with_repeats[] =
+    OPERATIONS(", block_digests, flow, xid, (SELECT count(*) FROM retransmission r WHERE "
+               "r.operation = operation.id"
+               " AND r.kind = 1), EXISTS (SELECT 1 FROM retransmission r"
+               " WHERE r.operation = operation.id AND r.kind = 2 AND r.differs)");
 static const char in_order[] = " ORDER BY ifnull(call_time, reply_time), id";
 static const char in_order_of_frames[] = " ORDER BY id"; /* for ids follow the frames of calls */
 static const char sql_untimed[] =
@@ -309,6 +312,8 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt)
 
     take_digest(stmt, &e);
     if (s->visitor->lint) {
+        e.flow = id_of(stmt, COL_FLOW);
+        e.xid = (uint32_t)sqlite3_column_int64(stmt, COL_XID);
         e.calls_again = (uint32_t)sqlite3_column_int64(stmt, COL_CALLS_AGAIN);
         e.replies_differ = sqlite3_column_int(stmt, COL_REPLIES_DIFFER) != 0;
     }

@@ -42,7 +42,7 @@ struct effect_visitor {
     int (*done)(void *ctx, struct effect *effect, struct err *err);
     void *ctx;
     const struct effect_filter *filter; /* NULL: everything */
-    bool lint; /* set |calls_again|, |replies_differ| and |blocks|, which costs time */
+    bool lint; /* set what only lint needs (effect.h), and |blocks|: this costs time */
 };
 
 /* Reads the operations of a trace database.  Returns 0, what a callback returned, -ERR_INPUT or

@@ -16,10 +16,12 @@ SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().par
 sys.path[:0] = [str(SRC / "tests"), str(SRC / "tests/gen")]
 
 import database  # noqa: E402
+import messages  # noqa: E402
 import model_capture  # noqa: E402
 import model_world  # noqa: E402
 import model_xdr as x  # noqa: E402
 import packets  # noqa: E402
+import traffic  # noqa: E402
 from messages import NOENT, OK  # noqa: E402
 from model_status import ACCES  # noqa: E402
 
@@ -180,6 +182,36 @@ def lies_are_found(lie, folder, seed):
     print("%s: %d of %d lies" % (lie.rule, len(mine & liars), len(liars)))
 
 
+def sent_again(folder):
+    """Calls whose reply was lost on its way to the capture, and that were executed once more; and replies that
+    differ."""
+    directory, file = messages.handle(1), messages.handle(2)
+    gone = messages.u32(NOENT) + messages.wcc()
+    trace = traffic.Trace()
+    flow = traffic.UdpFlow(trace, "10.1.0.1", 800)
+    flow.pair(1, x.LOOKUP, messages.lookup_args(directory, "a"), messages.lookup_res(file, 2))
+    removed = flow.call(2, x.REMOVE, messages.remove_args(directory, "a"))
+    trace.wait(10**9)
+    flow.repeat_call(removed)
+    flow.reply(removed, gone)
+    flow.pair(3, x.LOOKUP, messages.lookup_args(directory, "b"), messages.lookup_res(file, 2))
+    removed = flow.call(4, x.REMOVE, messages.remove_args(directory, "b"))
+    flow.reply(removed, messages.remove_res())
+    trace.wait(10**9)
+    flow.repeat_call(removed)
+    flow.reply(removed, gone)
+    flow.pair(5, x.LOOKUP, messages.lookup_args(directory, "c"), messages.lookup_res(file, 2))
+    removed = flow.call(6, x.REMOVE, messages.remove_args(directory, "c"))
+    flow.reply(removed, messages.remove_res())
+    trace.wait(10**9)
+    flow.repeat_call(removed)
+    flow.repeat_reply(removed)
+    trace.write(folder / "made.pcap")
+    found = rules(lint(folder, folder / "made.pcap"))
+    check({rule: len(shown) for rule, shown in found.items()} == {"executed-twice": 1, "answers-differ": 1},
+          "sent again: %s" % found)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -189,6 +221,7 @@ def main():
             check(not rules(result), "clean trace %d: %s" % (number, {
                 rule: shown[:2] for rule, shown in rules(result).items()}))
             check(result["reads_compared"] and result["reads_with_blocks"] == result["reads"], "clean trace %d: %d READs" % (number, result["reads_compared"]))
+        sent_again(folder)
         for number, lie in enumerate(LIES):
             lies_are_found(lie, folder, 10 + number)
     if failures:

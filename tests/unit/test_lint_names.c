@@ -247,6 +247,38 @@ static void test_again(void **state)
     expect(lab, ""); /* it changes nothing */
 }
 
+/* XIDs of 0 flows are not known. */
+static void test_xids(void **state)
+{
+    struct lab *lab = *state;
+    static const struct {
+        uint32_t flow, xid;
+        int64_t wait;
+        const char *wanted;
+    } calls[] = {
+        { 1, 7, 0, "" },
+        { 2, 7, 0, "" },
+        { 1, 8, 0, "" },
+        { 1, 7, 1000, "xid-reused" },
+        { 1, 7, INT64_C(60000000000), "" },
+        { 0, 9, 0, "" },
+        { 0, 9, 0, "" },
+    };
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        struct op *op = begin(lab, 0, REMOVE, DIR_1);
+
+        lab->now += calls[i].wait;
+        op->effect.flow = calls[i].flow;
+        op->effect.xid = calls[i].xid;
+        put_name(op, (char[]){ (char)('a' + i), '\0' });
+        xdr_put_u32(&op->r, 0);
+        put_wcc(&op->r, NULL, NULL);
+        run(lab, op, 0);
+        expect(lab, calls[i].wanted);
+    }
+}
+
 static const struct entry abc[] = { { "a", 1 }, { "b", 2 }, { "c", 3 }, { 0 } };
 static const struct entry ab_more[] = { { "a", 1 }, { "b", 2 }, { "\n", 0 } };
 static const struct entry bc[] = { { "b", 2 }, { "c", 3 }, { 0 } };
@@ -327,7 +359,7 @@ int main(void)
         LINT_TEST(test_objects),  LINT_TEST(test_renames),
         LINT_TEST(test_overlap),  LINT_TEST(test_again),
         LINT_TEST(test_listings), LINT_TEST(test_listings_overlap),
-        LINT_TEST(test_room),
+        LINT_TEST(test_room),     LINT_TEST(test_xids),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
