@@ -217,26 +217,6 @@ int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, stru
     return end_call(c, &c->slots[place->slot], &answer, err);
 }
 
-void client_soon(struct rpc_client *c, const uint8_t *data, uint32_t len)
-{
-    const struct slot *slot = NULL, *earlier = c->soon[1];
-    const struct place *place;
-
-    if (len >= 4) {
-        place = place_of(c, load_be32(data));
-        if (place->used && place->xid == load_be32(data) && place->slot != SLOT_NONE)
-            slot = &c->slots[place->slot];
-    }
-    if (slot) {
-        __builtin_prefetch(slot);
-        __builtin_prefetch((const uint8_t *)slot + 64);
-    }
-    c->soon[1] = c->soon[0];
-    c->soon[0] = slot;
-    if (earlier && earlier->done && earlier != c->open)
-        c->host.soon(c->host.ctx, earlier->done, earlier->ctx);
-}
-
 /* --- calls */
 
 /* The next XID whose place is free. */
@@ -282,6 +262,22 @@ static void put_encoded(struct rpc_client *c, uint32_t xid, const struct rpc_tar
     memcpy(to + sizeof(words), target->encoded.data, target->encoded.len);
 }
 
+/* Fetches the slot of the next call, and where it will be written: both have left the cache if many
+ * calls are outstanding. */
+static void expect_next(const struct rpc_client *c)
+{
+    const struct slot *next = c->free;
+
+    if (!next)
+        return;
+    for (uint32_t at = 0; at < 256 && at < next->message.cap; at += 64)
+        __builtin_prefetch(next->message.data + at, 1);
+    if (next->next) {
+        __builtin_prefetch(next->next, 1);
+        __builtin_prefetch((const uint8_t *)next->next + 64, 1);
+    }
+}
+
 struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *target)
 {
     struct slot *slot = c->free;
@@ -293,6 +289,7 @@ struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *
         return NULL;
     }
     c->free = slot->next;
+    expect_next(c);
     c->open = slot;
     c->now = target->now;
     slot->xid = take_xid(c, slot);

@@ -90,8 +90,6 @@ int client_leave(struct rpc_client *c, int result);
 void client_show_call(const struct rpc_client *c, const struct slot *slot);
 /* Takes a message from the server.  Returns 0, 1 if it is not a reply, or a negative code. */
 int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, struct err *err);
-/* This message will come. */
-void client_soon(struct rpc_client *c, const uint8_t *data, uint32_t len);
 /* Ends all calls. */
 int client_end_all(struct rpc_client *c, enum rpc_outcome outcome, struct err *err);
 int client_event(struct rpc_client *c, enum rpc_client_event event, const char *text,

@@ -233,11 +233,19 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     play->sent = answer->called;
     if (answer->outcome == RPC_CANCELLED)
         return steps_end_as(p, play, VERDICT_UNANSWERED, send_cancelled(c), err);
-    tally_expect(p->setup.tally, play->step, answer->arrived - play->sent,
-                 answer->arrived - play->ready);
     result =
         verdict_reply(d->setup.verdicts, play_number(play), play->step, answer, 0, &verdict, err);
     return result < 0 ? result : send_judged(play, NULL, answer, &verdict, err);
+}
+
+/* The object, and where the times are counted; they are those of this round. */
+static void expect_judging(const struct player *p, const struct play *play)
+{
+    int64_t now = loop_now(p->setup.loop);
+
+    objects_expect_soon(play->in->setup.objects, step_object(play->step));
+    if (play->sent != NO_TIME)
+        tally_expect(p->setup.tally, play->step, now - play->sent, now - play->ready);
 }
 
 /* Fetches what the answer of one operation needs, and, step by step, what those of the operations
@@ -266,7 +274,7 @@ void send_answer_soon(void *ctx, rpc_done *done, void *ctx_of_call)
         objects_expect(play->in->setup.objects, step_object(play->step));
     play = c->soon[(at - 7) % SEND_SOON];
     if (play && is_held(play))
-        objects_expect_soon(play->in->setup.objects, step_object(play->step));
+        expect_judging(c->player, play);
 }
 
 /* --- sending */
