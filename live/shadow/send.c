@@ -27,6 +27,12 @@ void send_note_unsettled(struct shadow *s)
 
 /* --- order */
 
+/* Others see what it does with the object; reading changes the access time. */
+static bool matters(const struct touch *t)
+{
+    return touch_changes(t) || effect_reads_contents(&t->request->effect);
+}
+
 /* |x| has to be answered by the SUT before |r| is sent: they share an object that one of them
  * changes, and the reference had answered |x| before |r| was called; or they were under way at the
  * same time, but are about the same name or bytes, so the order of the replies is the best guess.
@@ -42,7 +48,7 @@ static bool must_wait(const struct touch *r, const struct touch *x)
         effect_action(&x->request->effect) == ACTION_LIST)
         return true;
     if (x->request->end <= r->request->begin)
-        return touch_changes(r) || touch_changes(x);
+        return matters(r) || matters(x);
     return (overlap_meet(&r->what, &x->what) | overlap_meet(&x->what, &r->what)) & ~free;
 }
 
@@ -362,8 +368,10 @@ static int on_root(void *ctx, const struct rpc_answer *answer, struct err *err)
     struct GETATTR3res res = { .status = NFS3_OK };
 
     if (answer->outcome != RPC_ANSWERED) {
-        s->is_checking = false; /* the next connection asks again */
-        return 0;
+        s->is_checking = false;
+        if (answer->outcome == RPC_CANCELLED || s->is_ending)
+            return 0;
+        return s->is_down ? 0 : send_check(s, err); /* else the next connection asks */
     }
     if (answer->header->status == RPC_SUCCESS &&
         bind_read(nfs3_binding(NFSPROC3_GETATTR)->result, answer->body, &res) == WALK_OK &&
