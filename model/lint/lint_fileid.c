@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { SAME_FILEID_MAX = 64 }; /* further objects are not judged over time */
+
 static uint64_t hash_of(const struct lint_object *o)
 {
     uint64_t h = (o->fileid ^ o->fsid * UINT64_C(0xd6e8feb86659fd93) ^ o->server) *
@@ -25,23 +27,29 @@ static bool same(const struct lint_object *a, const struct lint_object *b)
     return a->fileid == b->fileid && a->fsid == b->fsid && a->server == b->server;
 }
 
-void lint_fileid_forget(struct lint *lint, const struct lint_object *o)
+void lint_fileid_forget(struct lint *lint, struct lint_object *o)
 {
-    if (o->identified)
+    if (o->filed)
         table_remove(&lint->by_fileid, hash_of(o), (uint32_t)(o - lint->objects));
+    o->filed = false;
 }
 
 int lint_fileid_learn(struct lint *lint, struct lint_object *o, struct err *err)
 {
     uint64_t hash = hash_of(o);
-    uint32_t at;
+    uint32_t at, others = 0;
 
     for (uint32_t i = table_first(&lint->by_fileid, hash, &at); i != TABLE_NONE;
-         i = table_next(&lint->by_fileid, hash, &at))
+         i = table_next(&lint->by_fileid, hash, &at), others++)
         if (same(&lint->objects[i], o))
             lint->objects[i].shared = o->shared = true;
+    if (others >= SAME_FILEID_MAX) { /* such a table would be slow */
+        o->aliased = lint->any_alias = true;
+        return 0;
+    }
     if (table_add(&lint->by_fileid, hash, (uint32_t)(o - lint->objects)) < 0)
         return err_memory(err, "objects");
+    o->filed = true;
     return 0;
 }
 

@@ -68,6 +68,7 @@ struct lint_object {
     int64_t identified_by, identified_at; /* |identified_at|: first */
     uint32_t server;
     bool shared;  /* another object has its fsid and fileid; */
+    bool filed;   /* in |by_fileid| */
     bool said;    /* that was found to be wrong, */
     bool aliased; /* or it may be the same object: then it is not judged over time */
     bool rights_unsure;
@@ -302,7 +303,7 @@ int lint_xid(struct lint *lint, const struct effect *effect, struct err *err);
 /* lint_fileid.c: an object was identified; is about to be forgotten, or identified again; was seen.
  */
 int lint_fileid_learn(struct lint *lint, struct lint_object *object, struct err *err);
-void lint_fileid_forget(struct lint *lint, const struct lint_object *object);
+void lint_fileid_forget(struct lint *lint, struct lint_object *object);
 int lint_fileid_judge(struct lint *lint, const struct effect *effect, struct lint_object *object,
                       struct err *err);
 

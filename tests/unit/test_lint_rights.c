@@ -47,6 +47,19 @@ static void test_fileids(void **state)
     getattr_as(lab, FILE_1, &one, "");
 }
 
+/* One fileid for everything. */
+static void test_many_alike(void **state)
+{
+    struct lab *lab = *state;
+    const struct state one = { NF3REG, FILE_1, 10, 1000, 0, 1 };
+
+    restart(lab, 1000);
+    for (uint32_t i = 0; i < 3000; i++)
+        getattr_as(lab, 100 + i, &one, "");
+    getattr_as(lab, 3099, &(struct state){ NF3REG, FILE_1, 11, 1000, 0, 1 }, "");
+    assert_int_equal(lint_counts(lab->lint).objects_forgotten, 2000);
+}
+
 static void access_is(struct lab *lab, uint32_t wanted, uint32_t granted, uint32_t caller)
 {
     struct op *op = begin(lab, 0, ACCESS, DIR_1);
@@ -149,6 +162,7 @@ int main(void)
 #define LINT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         LINT_TEST(test_fileids),
+        LINT_TEST(test_many_alike),
         LINT_TEST(test_access),
         LINT_TEST(test_limit),
     };
