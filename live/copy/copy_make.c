@@ -146,26 +146,11 @@ static int make_anew(struct lane *lane, struct err *err)
     return create(lane, err);
 }
 
-static int took_from_scratch(struct lane *lane, struct bytes body, struct err *err)
-{
-    struct REMOVE3res res;
-    uint32_t status = copy_lane_result(lane, body, &res);
-    struct mirror_object *child = copy_name_child(lane);
-
-    if (status && status != NFS3ERR_NOENT)
-        return copy_job_refused(lane, status);
-    if (child)
-        copy_scratch_forget(lane->job->copy, child->id);
-    return copy_name_stands(lane, err);
-}
-
 static int took_link(struct lane *lane, struct bytes body, struct err *err)
 {
     struct copy *copy = lane->job->copy;
-    struct mirror_object *child = copy_name_child(lane);
     struct LINK3res res;
     uint32_t status = copy_lane_result(lane, body, &res);
-    char name[SCRATCH_NAME];
 
     if (status == NFS3ERR_EXIST)
         return exists(lane, err);
@@ -174,11 +159,6 @@ static int took_link(struct lane *lane, struct bytes body, struct err *err)
     if (status)
         return copy_job_refused(lane, status);
     copy->counts.linked++;
-    if (child && copy_scratch_find(copy, child->id, name)) {
-        struct REMOVE3args args = { { handle_bytes(&copy->scratch.handle), text_bytes(name) } };
-
-        return copy_lane_call(lane, SUT, COPY_REMOVE, &args, took_from_scratch, err);
-    }
     return copy_name_stands(lane, err);
 }
 
@@ -191,14 +171,12 @@ static int took_move(struct lane *lane, struct bytes body, struct err *err)
 
     if (status == NFS3ERR_EXIST || status == NFS3ERR_NOTEMPTY || status == NFS3ERR_NOTDIR)
         return exists(lane, err);
-    if (status_is_gone(status))
-        return make_anew(lane, err);
-    if (status)
+    if (status && !status_is_gone(status))
         return copy_job_refused(lane, status);
-    copy->counts.moved++;
+    copy->counts.moved += !status;
     if (child)
         copy_scratch_forget(copy, child->id);
-    return copy_name_stands(lane, err);
+    return status ? copy_name_make(lane, err) : copy_name_stands(lane, err);
 }
 
 /* A directory that is neither here nor in the scratch directory stands where it was until that
@@ -214,17 +192,17 @@ int copy_name_make(struct lane *lane, struct err *err)
     /* what is gone since, and forgotten: a duplicate that waits will remove the name */
     if (!child || !child->sut_handle_len)
         return create(lane, err);
-    if (child->type != NF3DIR) {
-        struct LINK3args args = { mirror_sut_handle(copy->setup.mirror, child),
-                                  copy_name_where(lane) };
-
-        return copy_lane_call(lane, SUT, COPY_LINK, &args, took_link, err);
-    }
     if (copy_scratch_find(copy, child->id, name)) {
         struct RENAME3args args = { { handle_bytes(&copy->scratch.handle), text_bytes(name) },
                                     copy_name_where(lane) };
 
         return copy_lane_call(lane, SUT, COPY_RENAME, &args, took_move, err);
+    }
+    if (child->type != NF3DIR) {
+        struct LINK3args args = { mirror_sut_handle(copy->setup.mirror, child),
+                                  copy_name_where(lane) };
+
+        return copy_lane_call(lane, SUT, COPY_LINK, &args, took_link, err);
     }
     return make_anew(lane, err);
 }

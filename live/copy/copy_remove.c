@@ -83,7 +83,7 @@ static int took_away(struct lane *lane, struct bytes body, struct err *err)
     if (status && status != NFS3ERR_NOENT)
         return copy_job_refused(lane, status);
     copy->counts.moved++;
-    copy->scratch.has_trash = true; /* if nobody knows it */
+    copy->scratch.has_trash = true; /* if nobody knows it, or it got a name meanwhile */
     return finished(lane, err);
 }
 
@@ -93,25 +93,6 @@ static int move_away(struct lane *lane, struct err *err)
     struct RENAME3args args = { copy_name_where(lane), new_place(lane, name) };
 
     return copy_lane_call(lane, SUT, COPY_RENAME, &args, took_away, err);
-}
-
-static int took_stash(struct lane *lane, struct bytes body, struct err *err)
-{
-    struct LINK3res res;
-    uint32_t status = copy_lane_result(lane, body, &res);
-
-    if (status && !status_is_gone(status))
-        return copy_job_refused(lane, status);
-    lane->job->copy->scratch.has_trash = true; /* if it got a name meanwhile */
-    return remove_file(lane, err);
-}
-
-static int stash(struct lane *lane, struct err *err)
-{
-    char name[SCRATCH_NAME];
-    struct LINK3args args = { handle_bytes(&lane->work.found), new_place(lane, name) };
-
-    return copy_lane_call(lane, SUT, COPY_LINK, &args, took_stash, err);
 }
 
 /* --- the two ways */
@@ -149,11 +130,9 @@ static int keep_alive(struct lane *lane, struct err *err)
     struct name_work *work = &lane->work;
 
     work->is_alive = true;
-    if (work->found_type == NF3DIR)
-        return copy_scratch_wait(lane, move_away, err);
-    if (work->found_nlink > 1)
+    if (work->found_type != NF3DIR && work->found_nlink > 1)
         return remove_file(lane, err);
-    return copy_scratch_wait(lane, stash, err);
+    return copy_scratch_wait(lane, move_away, err);
 }
 
 static int took_alive(struct lane *lane, struct bytes body, struct err *err)

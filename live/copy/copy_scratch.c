@@ -96,6 +96,8 @@ bool copy_scratch_find(const struct copy *copy, uint32_t object, char name[SCRAT
 {
     const struct stash *stash = stash_of(copy, object);
 
+    if (stash && stash->is_pending)
+        stash = NULL; /* on its way: it still has its old name */
     if (stash)
         snprintf(name, SCRATCH_NAME, "%u", stash->number);
     return stash;

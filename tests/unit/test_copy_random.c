@@ -222,6 +222,7 @@ static void random_changes(void **state)
         assert_true(noted > seeds);
         assert_true(duplicates > seeds);
         assert_true(begun_again > seeds / 10);
+        assert_in_range(busy, 0, seeds / 100);
     }
 }
 
