@@ -59,7 +59,7 @@ int cmd_report(int argc, char **argv, struct err *err)
 {
     struct how how = { 0 };
     const struct arg own[] = {
-        { 0, "json", NULL, "JSON instead of text; of one run", set_flag, &how.json },
+        { 'j', "json", NULL, "JSON instead of text; of one run", set_flag, &how.json },
         { 0, "html", "FILE", "write an HTML page instead, which works offline", set_text,
           &how.html },
         { 0 },

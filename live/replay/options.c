@@ -315,7 +315,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
           &o->record } },
         { ONLY_CURVE, { 'o', "output", "DIR", "keep the curves, and the reports of all runs, in this new\nfolder",
           set_text, &o->output } },
-        { PACED, { 0, "json", NULL, "print the report as JSON", set_flag, &o->json } },
+        { PACED, { 'j', "json", NULL, "print the report as JSON", set_flag, &o->json } },
         { REPLAY_PLAY, { 0, "partial", NULL, "play a damaged dump up to the damage", set_flag,
           &o->partial } },
         { ALL, { 'c', "connections", "N",

@@ -89,7 +89,7 @@ int shadow_options_parse(struct shadow_options *o, int argc, char **argv, struct
         { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text, &o->control },
         { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
-        { 0, "json", NULL, "print the totals as JSON", set_flag, &o->json },
+        { 'j', "json", NULL, "print the totals as JSON", set_flag, &o->json },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },
         { 0 },
     };

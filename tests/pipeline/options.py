@@ -59,6 +59,11 @@ def check_letters(programs):
                     meanings[letter][meaning].append(f"{program} {command} --{name}")
     for letter, found in meanings.items():
         expect(len(found) == 1, f"-{letter} has {len(found)} meanings:", dict(found))
+    for program, commands in programs.items():
+        for command, options in commands.items():
+            for letter, name, _ in options:
+                expect(letter == {"json": "j", "help": "h", "quiet": "q"}.get(name, letter), program, command,
+                       f"--{name} lacks its letter")
     expect(len(meanings) > 20, "few letters:", sorted(meanings))
 
 
