@@ -9,6 +9,7 @@
 #include "tee/remount.h"
 #include "tee/shadow_options.h"
 #include "tee/shadow_refuse.h"
+#include "tee/shadow_view.h"
 #include "tee/tell_shadow.h"
 
 #include <inttypes.h>
@@ -29,6 +30,7 @@ struct shadowing {
     struct remount remount; /* of the SUT */
     struct timer end;
     struct timer look; /* if all is synchronized */
+    struct shadow_view view;
 };
 
 static const char machine[] = "nfstee";
@@ -44,8 +46,9 @@ static int ended(void *ctx, struct err *err)
 
 static void tell(void *ctx, const char *text)
 {
-    const struct shadowing *p = ctx;
+    struct shadowing *p = ctx;
 
+    shadow_view_clear(&p->view);
     if (!p->options.quiet)
         fprintf(stderr, "the SUT: %s\n", text);
 }
@@ -149,6 +152,7 @@ static int on_look(void *ctx, struct err *err)
     struct shadowing *p = ctx;
 
     if (shadow_is_synchronized(p->shadow)) {
+        shadow_view_clear(&p->view);
         fprintf(stderr, "synchronized\n");
         return 0;
     }
@@ -179,7 +183,8 @@ static int begin(struct shadowing *p, struct err *err)
         return -err->code;
     p->end = (struct timer){ .due = ended, .ctx = p };
     p->look = (struct timer){ .due = on_look, .ctx = p };
-    if (!p->options.quiet && loop_set(p->loop, &p->look, loop_clock(), err) < 0)
+    if (!p->options.quiet && (loop_set(p->loop, &p->look, loop_clock(), err) < 0 ||
+                              shadow_view_begin(&p->view, p->loop, p->shadow, err) < 0))
         return -err->code;
     return p->options.duration ? loop_set(p->loop, &p->end, loop_clock() + p->options.duration, err)
                                : 0;
@@ -228,6 +233,8 @@ int cmd_shadow(int argc, char **argv, struct err *err)
         result = loop_run(p.loop, err);
     if (result == 0)
         result = shadow_end(p.shadow, err);
+    if (result == 0)
+        shadow_view_end(&p.view);
     if (result == 0 && (!p.options.quiet || p.options.json))
         print_totals(&p);
     if (result == 0 && shadow_verdicts(p.shadow)->differ)
@@ -238,6 +245,7 @@ int cmd_shadow(int argc, char **argv, struct err *err)
     if (p.loop) {
         loop_unset(p.loop, &p.end);
         loop_unset(p.loop, &p.look);
+        loop_unset(p.loop, &p.view.timer);
     }
     shadow_free(p.shadow);
     loop_free(p.loop);

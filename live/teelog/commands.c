@@ -43,7 +43,7 @@ static void describe(const struct teelog *log, const struct tee_group *g,
     int i = 0;
 
     snprintf(text[i++], VARIABLE_MAX, "NFSTEE_LOG=%s", log->dir);
-    snprintf(text[i++], VARIABLE_MAX, "NFSTEE_KIND=%s", tee_kind_name(g->kind));
+    snprintf(text[i++], VARIABLE_MAX, "NFSTEE_KIND=%s", teelog_kind_name(g->kind));
     snprintf(text[i++], VARIABLE_MAX, "NFSTEE_OPERATION=%s",
              g->procedure ? g->procedure->name : "");
     snprintf(text[i++], VARIABLE_MAX, "NFSTEE_FIELD=%s", g->field);

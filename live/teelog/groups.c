@@ -92,7 +92,7 @@ void tee_group_add(struct teelog *log, const struct difference *d)
     g->count++;
 }
 
-const char *tee_kind_name(int kind)
+const char *teelog_kind_name(int kind)
 {
     return kind_names[kind];
 }

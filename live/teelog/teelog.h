@@ -153,6 +153,7 @@ struct teelog_counts {
     uint64_t commands, commands_left; /* of on_mismatch: run; not run, as too many waited */
 };
 
+const char *teelog_kind_name(int kind); /* enum difference_kind */
 const struct teelog_counts *teelog_counts(const struct teelog *log);
 uint64_t teelog_memory(const struct teelog *log); /* bytes, about */
 

@@ -182,7 +182,6 @@ void tee_judge_free(struct teelog *log);
 void tee_half_fill(struct judge_half *half, const struct record_operation *operation, int64_t id);
 
 /* groups.c */
-const char *tee_kind_name(int kind);
 void tee_group_add(struct teelog *log, const struct difference *difference);
 int tee_summary_write(struct teelog *log, struct err *err);
 

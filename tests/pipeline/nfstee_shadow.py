@@ -11,7 +11,9 @@ long: hundreds of seeds, with several clients.
 import json
 import os
 import pathlib
+import pty
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -138,6 +140,30 @@ def faults_seen():
                    sum(g["count"] for g in groups))
 
 
+def watched():
+    """On a terminal, it shows how far it is; the test above saw that elsewhere it does not."""
+    reference, sut = servers(sut=("--fault", "READ:eof"))
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        directory = small_tree(client, root)
+        with Shadow(folder, relay, sut) as shadow:
+            shadow.settle()
+        shadow = Shadow(folder, relay, sut, "--overwrite", log="watched")
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(shadow.command, stdout=subprocess.DEVNULL, stderr=theirs) as shadow.process:
+            os.close(theirs)
+            seen = b""
+            while b"answers that differ 1" not in seen and len(seen) < 1 << 16:
+                if b"synchronized 100.0 %" in seen:
+                    read_some(client, directory, 1)
+                seen += os.read(ours, 4096)
+            shadow.process.terminate()
+        os.close(ours)
+        for text in (rb"compared 100\.0 %", rb"[0-9]+ agree", rb"\033\[4A",
+                     rb"latency: reference [0-9.]+[mu]?s, SUT [0-9.]+[mu]?s"):
+            expect("on the terminal: %r in %r" % (text, seen[-600:]), bool(re.search(text, seen)), True)
+
+
 def refused():
     reference, sut = servers()
     with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
@@ -217,6 +243,7 @@ def main():
     synchronized(2, 1, 150)
     synchronized(5, 1, 80)
     faults_seen()
+    watched()
     refused()
     again()
     chosen()
