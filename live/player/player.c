@@ -147,7 +147,7 @@ static int wind_up(struct player *p, struct err *err)
         for (uint64_t n = d->base; n < d->given && result == 0; n++) {
             struct play *play = &d->ring[n & d->mask];
 
-            const uint8_t state = d->bonds[n & d->mask].state;
+            const uint8_t state = play->state;
 
             if (state != PLAY_DONE)
                 result = steps_end_as(
@@ -290,11 +290,10 @@ static int open_dump(struct player *p, uint32_t i, struct err *err)
         size *= 2;
     d->mask = size - 1;
     d->ring = ring_memory(size * sizeof(*d->ring));
-    d->bonds = ring_memory(size * sizeof(*d->bonds));
-    if (!d->ring || !d->bonds)
+    if (!d->ring)
         return err_memory(err, "the horizon");
     for (uint32_t n = 0; n < size; n++)
-        d->bonds[n].state = PLAY_FREE;
+        d->ring[n].state = PLAY_FREE;
     return connect_open(d, err);
 }
 
@@ -341,7 +340,6 @@ void player_free(struct player *p)
         follow_free(p->follows);
     for (uint32_t i = 0; i < p->setup.dump_count; i++) {
         free(p->dumps[i].ring);
-        free(p->dumps[i].bonds);
         free(p->dumps[i].wakes);
         free(p->dumps[i].with);
         free(p->dumps[i].destinations);

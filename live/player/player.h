@@ -17,7 +17,7 @@
  * one class.  It leaves off when it is stopped again, when it fails, or when no feed has anything
  * for 2 seconds (a pipe); then |unread| of the tally is set.
  *
- * Memory: feed.h, objects.h, 110 to 250 bytes for each step of the horizon, rpc_client.h for each
+ * Memory: feed.h, objects.h, 80 to 180 bytes for each step of the horizon, rpc_client.h for each
  * connection; 1 KiB for each operation that needs further calls (verdict.h), as long as it does.
  */
 #ifndef NFSDIGEST_PLAYER_PLAYER_H

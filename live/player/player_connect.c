@@ -126,6 +126,7 @@ static struct connection *connect_new(struct player *p, struct destination *to, 
         free(c);
         return NULL;
     }
+    c->index = p->count;
     p->all[p->count++] = c;
     return c;
 }
@@ -135,11 +136,16 @@ static uint32_t client_of(const struct playing *d, const struct step *step)
     return step->client <= d->host_count ? step->client : 0;
 }
 
-struct connection *connect_known(const struct playing *d, const struct step *step)
+static uint16_t connect_place(const struct connection *c)
+{
+    return c && c->index < UINT16_MAX ? (uint16_t)(c->index + 1) : 0;
+}
+
+uint16_t connect_known(const struct playing *d, const struct step *step)
 {
     const struct destination *to = destination_of(d, step)->same;
 
-    return to && to->connections ? to->connections[client_of(d, step)] : NULL;
+    return to && to->connections ? connect_place(to->connections[client_of(d, step)]) : 0;
 }
 
 struct connection *connect_find(struct player *p, struct play *play, struct err *err)
@@ -150,7 +156,7 @@ struct connection *connect_find(struct player *p, struct play *play, struct err 
     struct connection *c;
 
     if (play->connection)
-        return play->connection;
+        return p->all[play->connection - 1];
     to = destination_of(d, play->step)->same;
     client = client_of(d, play->step);
     if (!to->connections) {
@@ -161,9 +167,11 @@ struct connection *connect_find(struct player *p, struct play *play, struct err 
             return NULL;
         }
     }
-    c = play->connection = to->connections[client];
-    if (c)
+    c = to->connections[client];
+    if (c) {
+        play->connection = connect_place(c);
         return c;
+    }
     if (most && to->pool_count == most) {
         c = to->pool[to->pool_next++ % most];
     } else {
@@ -171,7 +179,8 @@ struct connection *connect_find(struct player *p, struct play *play, struct err 
         if (c && most)
             to->pool[to->pool_count++] = c;
     }
-    play->connection = to->connections[client] = c;
+    to->connections[client] = c;
+    play->connection = connect_place(c);
     return c;
 }
 

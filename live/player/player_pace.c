@@ -22,7 +22,7 @@ int64_t pace_plan(const struct player *p, const struct play *play)
     int64_t ready = play->ready == NO_TIME ? p->now : play->ready;
     uint64_t place;
 
-    if (play_bond(play)->flags & PLAY_WARM_UP)
+    if (play->flags & PLAY_WARM_UP)
         return ready;
     switch (p->setup.pace) {
     case PACE_TRACE: {

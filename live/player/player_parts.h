@@ -48,28 +48,30 @@ enum {
     PLAY_FORGETS = 1 << 3, /* its step has a |forget| */
 };
 
-/* An operation in the ring of its dump; a line of the cache.  Times are of the loop's clock. */
+/* An operation in the ring of its dump; 64 bytes, a line of the cache.  Times are of the loop's
+ * clock.  It stays after its release, because later ones may depend on it. */
 struct play {
     const struct step *step; /* until its release */
     struct playing *in;
-    struct connection *connection; /* NULL: not known when it entered */
     int64_t entered, ready;
-    int64_t allowed; /* queued since, until it is sent */
-    int64_t sent;    /* NO_TIME: not yet */
-} __attribute__((aligned(64)));
-
-/* What operations have to do with each other, in a ring beside that of struct play and of the same
- * slots.  It stays after the operation's release, because later ones may depend on it.  So small
- * that a look at another operation finds it in the cache more often; who only waits, and for whom,
- * is all here. */
-struct bond {
-    int64_t chain;    /* struct done; until it is done, that of its dependencies */
-    uint64_t because; /* PLAY_TAINTED: the operation that failed first */
-    uint32_t waiters; /* slot of the first that waits for this one */
-    uint32_t next;    /* slot: in the list of those that wait for the same one */
-    uint32_t left;    /* PLAY_WAITS: how many of its dependencies, the newest, are not looked at */
+    union {
+        int64_t allowed;  /* queued since, until it is sent */
+        uint64_t because; /* PLAY_TAINTED: the operation that failed first.  One that is sent is
+                           * tainted only after it was counted */
+    };
+    union {
+        struct {           /* PLAY_WAITS */
+            uint32_t next; /* slot: in the list of those that wait for the same one */
+            uint32_t left; /* how many of its dependencies, the newest, are not looked at */
+        };
+        int64_t sent; /* NO_TIME: not yet */
+    };
+    int64_t chain;       /* struct done; until it is done, that of its dependencies */
+    uint32_t waiters;    /* slot of the first that waits for this one */
+    uint16_t connection; /* its place among all of the player, from 1; 0: not known */
     uint8_t state, flags;
-} __attribute__((aligned(32)));
+};
+_Static_assert(sizeof(struct play) == 64, "a line of the cache");
 
 /* An operation to look at, because one that it waited for is done. */
 struct wake {
@@ -92,6 +94,7 @@ struct connection {
     bool full;
     int64_t room_at;                    /* when it was last no longer full */
     const struct play *soon[SEND_SOON]; /* whose answers have come: a ring, */
+    uint32_t index;                     /* in player->all */
     uint32_t soon_end;                  /* which goes on here */
     int64_t lost_at;                    /* NO_TIME: it is not */
 };
@@ -117,7 +120,6 @@ struct playing {
     /* At least the horizon: the operations from |base| to |given|, and, of those that the next one
      * may depend on, all. */
     struct play *ring;
-    struct bond *bonds;
     uint32_t mask, horizon;
     uint64_t base, given; /* numbers: the oldest one that is not released; behind the newest */
     struct wake *wakes;   /* from |wake_at| to |wake_end| */
@@ -176,11 +178,6 @@ static inline uint64_t play_number(const struct play *play)
     return d->given - 1 - ((last - (uint32_t)(play - d->ring)) & d->mask);
 }
 
-static inline struct bond *play_bond(const struct play *play)
-{
-    return &play->in->bonds[play - play->in->ring];
-}
-
 /* What fill_in takes for the step, beside its cookie and ctime. */
 static inline const struct fill_in *play_with(const struct playing *d, const struct step *step)
 {
@@ -204,13 +201,11 @@ static inline void steps_expect(const struct step *step)
 
 /* Looks at those that waited for operations which are done, and at those that this ends. */
 int steps_settle(struct playing *d, struct err *err);
-/* Fetches the operation of the slot, and what others have to do with it; PLAY_NONE is allowed. */
+/* Fetches the operation of the slot; PLAY_NONE is allowed. */
 static inline void steps_expect_wakes(const struct playing *d, uint32_t slot)
 {
-    if (slot == PLAY_NONE)
-        return;
-    __builtin_prefetch(&d->bonds[slot], 1);
-    __builtin_prefetch(&d->ring[slot], 1);
+    if (slot != PLAY_NONE)
+        __builtin_prefetch(&d->ring[slot], 1);
 }
 
 /* Releases what is done, in order. */
@@ -257,8 +252,8 @@ bool pace_wants_more(const struct player *p);
 int connect_open(struct playing *d, struct err *err); /* the destinations */
 void connect_close(struct player *p);                 /* ends all connections and calls */
 bool connect_can(const struct playing *d, const struct step *step); /* it has a target */
-/* The connection of a step, if it was made already; or NULL. */
-struct connection *connect_known(const struct playing *d, const struct step *step);
+/* The place of a step's connection, as in struct play; 0: it was not made yet. */
+uint16_t connect_known(const struct playing *d, const struct step *step);
 /* The operation's connection; it is made if it must. */
 struct connection *connect_find(struct player *p, struct play *play, struct err *err);
 /* Enters the connection into |sending|, if it has something to send and is not full. */

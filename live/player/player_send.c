@@ -41,7 +41,7 @@ static int64_t pick_key(struct player *p, uint64_t number)
 /* It has a step. */
 static bool is_held(const struct play *play)
 {
-    uint8_t state = play_bond(play)->state;
+    uint8_t state = play->state;
 
     return state == PLAY_QUEUED || state == PLAY_SENT;
 }
@@ -73,7 +73,7 @@ int send_queue(struct player *p, struct play *play, struct err *err)
     if (!c)
         return -ERR_SYSTEM;
     play->allowed = p->now;
-    play_bond(play)->state = PLAY_QUEUED;
+    play->state = PLAY_QUEUED;
     p->queued++;
     if (play_queue_add(&c->queue, pick_key(p, play_number(play)), play, err) < 0)
         return -ERR_SYSTEM;
@@ -261,12 +261,11 @@ void send_answer_soon(void *ctx, rpc_done *done, void *ctx_of_call)
         __builtin_prefetch(ctx_of_call, 1);
     play = c->soon[(at - 2) % SEND_SOON];
     if (play) {
-        __builtin_prefetch(play_bond(play), 1);
         steps_expect(play->step);
     }
     play = c->soon[(at - 4) % SEND_SOON];
     if (play && is_held(play)) { /* else its step may be released */
-        steps_expect_wakes(play->in, play_bond(play)->waiters);
+        steps_expect_wakes(play->in, play->waiters);
         __builtin_prefetch(play->step->arguments.data);
     }
     play = c->soon[(at - 6) % SEND_SOON];
@@ -290,13 +289,13 @@ static uint64_t cookie_because(const struct play *play)
     const struct step_more *more = play->step->more;
     uint32_t back = more ? more->cookie_from : 0;
     uint64_t number = play_number(play);
-    const struct bond *from;
+    const struct play *from;
 
     if (!back || back > number || back >= play->in->horizon)
         return UINT64_MAX;
     if (play->in->given - (number - back) > (uint64_t)play->in->mask + 1)
         return number - back; /* no longer known; if it had a taint, so has what depends on it */
-    from = &play->in->bonds[(number - back) & play->in->mask];
+    from = &play->in->ring[(number - back) & play->in->mask];
     return from->flags & PLAY_TAINTED ? from->because : number - back;
 }
 
@@ -315,7 +314,7 @@ static int is_sent(struct connection *c, struct play *play, bool asks_first, str
     unqueue(c);
     /* Unless a limit was reached while it was queued, all the time was the player's own. */
     play->allowed = room > play->allowed ? room : play->ready;
-    play_bond(play)->state = PLAY_SENT;
+    play->state = PLAY_SENT;
     play->sent = asks_first ? NO_TIME : p->now;
     p->late = p->now - pace_plan(p, play);
     if (asks_first)
@@ -333,7 +332,6 @@ static void expect_later(const struct connection *c)
         __builtin_prefetch(play, 1);
     play = play_queue_later(&c->queue, 4 * EXPECT);
     if (play) {
-        __builtin_prefetch(play_bond(play), 1);
         steps_expect(play->step);
     }
     play = play_queue_later(&c->queue, 3 * EXPECT);

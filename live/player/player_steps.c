@@ -45,21 +45,21 @@ static bool taints(const struct play *play, const struct verdict *verdict)
     }
 }
 
-static void taint(struct bond *bond, uint64_t because)
+static void taint(struct play *play, uint64_t because)
 {
-    if (!(bond->flags & PLAY_TAINTED) || because < bond->because)
-        bond->because = because;
-    bond->flags |= PLAY_TAINTED;
+    if (!(play->flags & PLAY_TAINTED) || because < play->because)
+        play->because = because;
+    play->flags |= PLAY_TAINTED;
 }
 
-/* |bond| depends on |done|. */
-static void take_over(struct bond *bond, const struct bond *done)
+/* |play| depends on |done|. */
+static void take_over(struct play *play, const struct play *done)
 {
     if (done->flags & PLAY_TAINTED)
-        taint(bond, done->because);
-    if (done->chain > bond->chain)
-        bond->chain = done->chain;
-    bond->left--;
+        taint(play, done->because);
+    if (done->chain > play->chain)
+        play->chain = done->chain;
+    play->left--;
 }
 
 /* --- those that waited */
@@ -81,11 +81,11 @@ static int add_wake(struct playing *d, struct wake wake, struct err *err)
 }
 
 /* Those that wait for the operation go on at the end of the round. */
-static int wake_waiters(struct player *p, struct playing *d, struct bond *bond, struct err *err)
+static int wake_waiters(struct player *p, struct playing *d, struct play *play, struct err *err)
 {
-    struct wake wake = { bond->waiters, (uint32_t)(bond - d->bonds), p->now };
+    struct wake wake = { play->waiters, (uint32_t)(play - d->ring), p->now };
 
-    bond->waiters = PLAY_NONE;
+    play->waiters = PLAY_NONE;
     if (wake.slot == PLAY_NONE || p->phase >= PHASE_STOPPING)
         return 0;
     return add_wake(d, wake, err);
@@ -105,9 +105,9 @@ static void expect_wakes(const struct playing *d)
     }
     if (left > 2 && next[2].done == PLAY_NONE) {
         const struct step_more *more = d->ring[next[2].slot].step->more;
-        uint32_t back = more->dependencies[d->bonds[next[2].slot].left - 1];
+        uint32_t back = more->dependencies[d->ring[next[2].slot].left - 1];
 
-        __builtin_prefetch(&d->bonds[(next[2].slot - back) & d->mask]);
+        __builtin_prefetch(&d->ring[(next[2].slot - back) & d->mask]);
     }
 }
 
@@ -115,15 +115,15 @@ static void expect_wakes(const struct playing *d)
  * that there is time to fetch it. */
 static int settle(struct playing *d, const struct wake *wake, struct err *err)
 {
-    struct bond *bond = &d->bonds[wake->slot];
-    struct wake next = { bond->next, wake->done, wake->at };
+    struct play *play = &d->ring[wake->slot];
+    struct wake next = { play->next, wake->done, wake->at };
 
     if (wake->done == PLAY_NONE)
         return look_on(d, wake->slot, err);
-    take_over(bond, &d->bonds[wake->done]);
+    take_over(play, &d->ring[wake->done]);
     if (next.slot != PLAY_NONE && add_wake(d, next, err) < 0)
         return -ERR_SYSTEM;
-    if (!bond->left)
+    if (!play->left)
         return is_ready(d->player, &d->ring[wake->slot], wake->at, err);
     steps_expect(d->ring[wake->slot].step);
     return add_wake(d, (struct wake){ wake->slot, PLAY_NONE, 0 }, err);
@@ -147,23 +147,22 @@ int steps_settle(struct playing *d, struct err *err)
 
 static int tell(struct player *p, struct play *play, const struct play_end *end, struct err *err)
 {
-    const struct bond *bond = play_bond(play);
-    int64_t sent = bond->state == PLAY_SENT ? play->sent : NO_TIME;
+    int64_t sent = play->state == PLAY_SENT ? play->sent : NO_TIME;
     struct done done = {
         .number = play_number(play),
         .dump = play->in->index,
         .step = play->step,
         .verdict = end->verdict,
-        .because = end->verdict->class == VERDICT_SKIPPED ? bond->because : 0,
+        .because = end->verdict->class == VERDICT_SKIPPED ? play->because : 0,
         .planned = pace_plan(p, play) - p->begin,
         .entered = play->entered - p->begin,
         .ready = play->ready == NO_TIME ? -1 : play->ready - p->begin,
         .allowed = sent == NO_TIME ? -1 : play->allowed - p->begin,
         .sent = sent == NO_TIME ? -1 : sent - p->begin,
         .answered = end->answered == NO_TIME ? -1 : end->answered - p->begin,
-        .chain = bond->chain,
+        .chain = play->chain,
         .resent = end->resent,
-        .warm_up = bond->flags & PLAY_WARM_UP,
+        .warm_up = play->flags & PLAY_WARM_UP,
     };
     int result = tally_add(p->setup.tally, &done, err);
 
@@ -175,22 +174,21 @@ static int tell(struct player *p, struct play *play, const struct play_end *end,
 int steps_end(struct player *p, struct play *play, const struct play_end *end, struct err *err)
 {
     enum verdict_class class = end->verdict->class;
-    struct bond *bond = play_bond(play);
-    bool was_sent = bond->state == PLAY_SENT;
+    bool was_sent = play->state == PLAY_SENT;
     int result;
 
     if (was_sent && end->answered != NO_TIME && play->sent != NO_TIME)
-        bond->chain += end->answered - play->sent;
+        play->chain += end->answered - play->sent;
     result = tell(p, play, end, err);
     if (taints(play, end->verdict))
-        taint(bond, play_number(play));
+        taint(play, play_number(play));
     p->done++;
     p->differ += verdict_differs(class);
-    bond->state = PLAY_DONE;
+    play->state = PLAY_DONE;
     player_wake(p);
     if (result == 0 && !was_sent)
         result = steps_turn(p, play, err);
-    return result < 0 ? result : wake_waiters(p, play->in, bond, err);
+    return result < 0 ? result : wake_waiters(p, play->in, play, err);
 }
 
 int steps_end_as(struct player *p, struct play *play, enum verdict_class class, const char *text,
@@ -209,15 +207,13 @@ int steps_end_as(struct player *p, struct play *play, enum verdict_class class, 
 int steps_skip(struct player *p, struct play *play, uint64_t because, const char *text,
                struct err *err)
 {
-    struct bond *bond = play_bond(play);
-
-    taint(bond, because);
+    taint(play, because);
     if (play->step->made) {
         /* whoever needs its object lacks it for the same reason */
         struct object *made = objects_find(play->in->setup.objects, play->step->made);
 
         if (made && !made->handle_len)
-            made->maker = bond->because > INT64_MAX ? OBJECTS_NOBODY : (int64_t)bond->because;
+            made->maker = play->because > INT64_MAX ? OBJECTS_NOBODY : (int64_t)play->because;
     }
     return steps_end_as(p, play, VERDICT_SKIPPED, text, err);
 }
@@ -227,7 +223,7 @@ int steps_skip(struct player *p, struct play *play, uint64_t because, const char
 int steps_due(struct player *p, struct play *play, struct err *err)
 {
     if (p->setup.order == ORDER_TRACE && play_number(play) != play->in->turn) {
-        play_bond(play)->state = PLAY_TURN;
+        play->state = PLAY_TURN;
         return 0;
     }
     return send_queue(p, play, err);
@@ -239,12 +235,12 @@ int steps_turn(struct player *p, struct play *play, struct err *err)
 
     if (p->setup.order != ORDER_TRACE || play_number(play) != d->turn || p->phase >= PHASE_STOPPING)
         return 0;
-    while (d->turn < d->given && d->bonds[d->turn & d->mask].state >= PLAY_SENT)
+    while (d->turn < d->given && d->ring[d->turn & d->mask].state >= PLAY_SENT)
         d->turn++;
     if (d->turn == d->given)
         return 0;
     play = &d->ring[d->turn & d->mask];
-    if (play_bond(play)->state != PLAY_TURN)
+    if (play->state != PLAY_TURN)
         return 0;
     play->ready = p->now; /* the operations before it are what it depended on */
     return send_queue(p, play, err);
@@ -255,17 +251,16 @@ int steps_turn(struct player *p, struct play *play, struct err *err)
 /* All that it depends on is done, since |at|. */
 static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err)
 {
-    struct bond *bond = play_bond(play);
-
     play->ready = at;
-    if (bond->flags & PLAY_CANNOT)
+    play->sent = NO_TIME;
+    if (play->flags & PLAY_CANNOT)
         return steps_end_as(p, play, VERDICT_UNPLAYABLE,
                             play->step->unplayable ? "" : "its server is not played", err);
-    if (bond->flags & PLAY_TAINTED)
-        return steps_skip(p, play, bond->because, "", err);
+    if (play->flags & PLAY_TAINTED)
+        return steps_skip(p, play, play->because, "", err);
     if (pace_plan(p, play) <= p->now)
         return steps_due(p, play, err);
-    bond->state = PLAY_TIMED;
+    play->state = PLAY_TIMED;
     return play_queue_add(&p->timed, pace_plan(p, play), play, err);
 }
 
@@ -273,12 +268,11 @@ static int is_ready(struct player *p, struct play *play, int64_t at, struct err 
 static int look_on(struct playing *d, uint32_t slot, struct err *err)
 {
     struct play *play = &d->ring[slot];
-    struct bond *bond = &d->bonds[slot];
 
-    while (bond->left) {
+    while (play->left) {
         uint64_t number = play_number(play);
-        uint32_t back = play->step->more->dependencies[bond->left - 1];
-        struct bond *other = &d->bonds[(number - back) & d->mask];
+        uint32_t back = play->step->more->dependencies[play->left - 1];
+        struct play *other = &d->ring[(number - back) & d->mask];
 
         if (!back || back > number || back >= d->horizon)
             return err_set(err, ERR_INPUT,
@@ -286,11 +280,11 @@ static int look_on(struct playing *d, uint32_t slot, struct err *err)
                            "of the horizon",
                            d->setup.script->path, (unsigned long long)number, back);
         if (other->state != PLAY_DONE) {
-            bond->next = other->waiters;
+            play->next = other->waiters;
             other->waiters = slot;
             return 0;
         }
-        take_over(bond, other);
+        take_over(play, other);
     }
     return is_ready(d->player, play, d->player->now, err);
 }
@@ -325,13 +319,12 @@ static int enter(struct playing *d, const struct step *step, bool looks, struct 
         flags |= PLAY_CANNOT;
     if (more && more->forget_count)
         flags |= PLAY_FORGETS;
-    d->ring[slot] = (struct play){ .step = step,
-                                   .in = d,
-                                   .connection = connect_known(d, step),
-                                   .entered = p->now,
-                                   .ready = NO_TIME,
-                                   .sent = NO_TIME };
-    d->bonds[slot] = (struct bond){
+    d->ring[slot] = (struct play){
+        .step = step,
+        .in = d,
+        .connection = connect_known(d, step),
+        .entered = p->now,
+        .ready = NO_TIME,
         .waiters = PLAY_NONE,
         .next = PLAY_NONE,
         .left = more && p->setup.order != ORDER_NONE ? more->dependency_count : 0,
@@ -356,9 +349,8 @@ static void expect(const struct playing *d, const struct step *const *batch, uin
         const struct step_more *more = batch[i]->more;
 
         __builtin_prefetch(&d->ring[(d->given + i) & d->mask], 1);
-        __builtin_prefetch(&d->bonds[(d->given + i) & d->mask], 1);
         for (uint32_t n = more ? more->dependency_count : 0, k = 0; n && k < EXPECT; n--, k++)
-            __builtin_prefetch(&d->bonds[(d->given + i - more->dependencies[n - 1]) & d->mask], 1);
+            __builtin_prefetch(&d->ring[(d->given + i - more->dependencies[n - 1]) & d->mask], 1);
     }
 }
 
@@ -435,12 +427,11 @@ int steps_take(struct playing *d, uint32_t most, struct err *err)
 void steps_release(struct playing *d)
 {
     while (d->base < d->given) {
-        const struct bond *bond = &d->bonds[d->base & d->mask];
+        const struct play *play = &d->ring[d->base & d->mask];
 
-        if (bond->state != PLAY_DONE)
+        if (play->state != PLAY_DONE)
             break;
-        verdict_release(d->setup.verdicts, d->base,
-                        bond->flags & PLAY_FORGETS ? d->ring[d->base & d->mask].step : NULL);
+        verdict_release(d->setup.verdicts, d->base, play->flags & PLAY_FORGETS ? play->step : NULL);
         feed_release(d->setup.feed);
         d->base++;
     }

@@ -70,7 +70,7 @@ static void find_oldest(const struct player *p, const struct destination *to,
         for (uint64_t n = d->base; n < d->given; n++) {
             const struct play *play = &d->ring[n & d->mask];
 
-            if (d->bonds[n & d->mask].state == PLAY_SENT && play->sent != NO_TIME &&
+            if (play->state == PLAY_SENT && play->sent != NO_TIME &&
                 d->setup.target[play->step->server] == to->target)
                 keep_oldest(oldest, play);
         }
