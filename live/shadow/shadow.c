@@ -55,7 +55,8 @@ static int on_played(void *ctx, struct mirror_object *object, struct err *err)
     struct shadow *s = ctx;
 
     (void)err;
-    known_of(s, object->id)->played = loop_now(s->loop) + send_wall_clock_ahead();
+    s->unsettled = loop_now(s->loop) + send_wall_clock_ahead(); /* until now it was */
+    known_of(s, object->id)->played = s->unsettled;
     dispatch_unhold(s, object->id);
     return 0;
 }

@@ -91,8 +91,6 @@ class Near(Operations):
         out = super().settings(size)
         if "size" in out:
             out["size"] = min(out["size"], self.END)
-        if "mode" in out:
-            out["mode"] &= 0o777
         return out
 
 
