@@ -69,6 +69,26 @@ int copy_lane_done(struct lane *lane, struct err *err)
     return copy_job_feed(lane->job, err);
 }
 
+static bool takes_the_same(const struct job *job, const struct lane *lane)
+{
+    for (int i = 0; i < COPY_LANES; i++) {
+        const struct lane *other = &job->lanes[i];
+
+        if (other != lane && other->busy && other->work.takes &&
+            bytes_equal(handle_bytes(&other->work.found), handle_bytes(&lane->work.found)))
+            return true;
+    }
+    return false;
+}
+
+bool copy_is_taken(const struct copy *copy, const struct lane *lane)
+{
+    for (uint32_t i = 0; i < copy->setup.objects; i++)
+        if (copy->jobs[i].used && takes_the_same(&copy->jobs[i], lane))
+            return true;
+    return copy->sweeper.used && takes_the_same(&copy->sweeper, lane);
+}
+
 /* --- jobs */
 
 struct job *copy_job_of(struct copy *copy, const struct mirror_object *object)

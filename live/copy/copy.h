@@ -37,11 +37,12 @@
  *
  * Access times on the reference change by copying: a file's and a directory's are not comparable
  * from step 2 on until a client changes them on both sides.  Other times are the reference's when
- * host.played is called, as far as the SUT takes them.
+ * host.played is called, as far as the SUT takes them.  The number of links of a file with several
+ * names is the reference's once all directories that have them are synchronized.
  *
- * Memory: |objects| * (COPY_LANES * 1 KiB + 3 * |list_bytes|), the clients'; for each directory
+ * Memory: |objects| * (COPY_LANES * 1 KiB + 8 * |list_bytes|), the clients'; for each directory
  * that is being copied 32 to 64 bytes for each of its names on both sides; for a file whose changes
- * were too many to be kept 16 bytes for each of its extents; 64 KiB for what pauses.
+ * were too many to be kept 16 bytes for each of its extents; 100 KiB.
  */
 #ifndef NFSDIGEST_COPY_COPY_H
 #define NFSDIGEST_COPY_COPY_H

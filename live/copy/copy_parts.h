@@ -81,6 +81,7 @@ struct name_work {
     bool plays;             /* of a set */
     bool is_new;            /* the child got its handle on the SUT just now */
     bool is_alive;          /* what has to go lives on under another name */
+    bool takes;             /* it removes one of several names of what was found */
     uint8_t tries;
     struct copy_handle found; /* on the SUT */
     uint32_t found_type, found_nlink;
@@ -259,6 +260,8 @@ struct lane *
 copy_job_lane(struct job *job); /* the first one, for steps that have one call at a time */
 /* Begins the stage, which copy_look ends. */
 int copy_job_wait(struct job *job, enum job_stage stage);
+/* Another lane removes one of the names of the same object on the SUT. */
+bool copy_is_taken(const struct copy *copy, const struct lane *lane);
 bool copy_job_is_ours(const struct job *job); /* the object's state is still what the job made it */
 int copy_job_start(struct job *job, struct mirror_object *object, struct err *err);
 struct job *copy_job_of(struct copy *copy, const struct mirror_object *object);

@@ -11,6 +11,7 @@
 
 static int finished(struct lane *lane, struct err *err)
 {
+    lane->work.takes = false;
     copy_scratch_settled(lane->job->copy, lane->work.number);
     return lane->work.then ? lane->work.then(lane, err) : copy_lane_done(lane, err);
 }
@@ -125,14 +126,31 @@ static int remove_dead(struct lane *lane, struct err *err)
     return copy_lane_call(lane, SUT, COPY_RMDIR, &args, took_rmdir, err);
 }
 
+static int took_links(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct GETATTR3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status && !status_is_gone(status))
+        return copy_job_refused(lane, status);
+    if (!status && res.obj_attributes.nlink > 1)
+        return remove_file(lane, err);
+    lane->work.takes = false;
+    return copy_scratch_wait(lane, move_away, err);
+}
+
+/* One of several names can be removed, but only one at a time: the last one must stay. */
 static int keep_alive(struct lane *lane, struct err *err)
 {
     struct name_work *work = &lane->work;
+    struct GETATTR3args args = { handle_bytes(&work->found) };
 
     work->is_alive = true;
-    if (work->found_type != NF3DIR && work->found_nlink > 1)
-        return remove_file(lane, err);
-    return copy_scratch_wait(lane, move_away, err);
+    if (work->found_type == NF3DIR || work->found_nlink <= 1 ||
+        copy_is_taken(lane->job->copy, lane))
+        return copy_scratch_wait(lane, move_away, err);
+    work->takes = true;
+    return copy_lane_call(lane, SUT, COPY_GETATTR, &args, took_links, err);
 }
 
 static int took_alive(struct lane *lane, struct bytes body, struct err *err)
