@@ -98,7 +98,7 @@ package() {
     man --version >/dev/null 2>&1 && man -w nfsdigest ftnfsd nfsreplay nfstee
     $apt purge 'nfsdigest*' >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
     left=$(dpkg -L nfsdigest nfsdigest-live nfsdigest-wireshark 2>/dev/null)
-    [ -z "$left" ] && ! find / -xdev ! -path '/src/*' ! -path '/tmp/*' ! -path '/proc/*' -name '*nfsdigest*' |
+    [ -z "$left" ] && ! find / -xdev ! -path '/src/*' ! -path '/tmp/*' ! -path '/proc/*' ! -path '/nfsdigest*_*' -name '*nfsdigest*' |
         grep . || return
     echo "== without Wireshark"
     DEB_BUILD_PROFILES=pkg.nfsdigest.nowireshark dpkg-buildpackage -b -us -uc >/tmp/dpkg.log 2>&1 ||
