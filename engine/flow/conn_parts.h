@@ -36,7 +36,7 @@ struct conn {
     uint64_t acked[2]; /* frame that acknowledged everything [side] had sent until then */
     struct recent recent[2];
     struct conn_events *events; /* NULL: none are open */
-    struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
+    struct stream stream[];     /* two, for TCP only; [side] has what |side| sends */
 };
 
 /* Advances the clock to |time|, which must be later than all times before.  Do not call it for

@@ -94,7 +94,7 @@ static const struct layout_field operation[] = {
     { "counterpart.number", AT(operation.counterpart.number), LAYOUT_U64 }, /* since 1.2 */
     { "counterpart.copy", AT(operation.counterpart.copy), LAYOUT_U32 },
     { "counterpart.conditions", AT(operation.counterpart.conditions), LAYOUT_U32 }, /* since 1.3 */
-    { "block_digests", AT(operation.block_digests), LAYOUT_BYTES }, /* since 1.5 */
+    { "block_digests", AT(operation.block_digests), LAYOUT_BYTES },                 /* since 1.5 */
 };
 
 static const struct layout_field repeat[] = {
