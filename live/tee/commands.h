@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 int cmd_relay(int argc, char **argv, struct err *err);
+int cmd_run(int argc, char **argv, struct err *err);
 int cmd_shadow(int argc, char **argv, struct err *err);
 int cmd_tap(int argc, char **argv, struct err *err);
 

@@ -21,6 +21,7 @@ static int cmd_ctl(int argc, char **argv, struct err *err)
 static const struct command commands[] = {
     { "relay", cmd_relay, "relay connections of NFS clients to a server" },
     { "shadow", cmd_shadow, "keep a second server equal, and compare its answers" },
+    { "run", cmd_run, "relay and shadow with one command" },
     { "tap", cmd_tap, "record what passes a relay that runs with --attach" },
     { "ctl", cmd_ctl, "send a command to a relay that runs with --control" },
     { 0 },

@@ -35,7 +35,7 @@ static const char about[] =
     "With --attach, other processes can see what passes, through a ring in shared\n"
     "memory.  They cannot change it, and the relay does not wait for them.\n";
 
-static int check(const struct relay_options *o, struct err *err)
+int relay_options_check(const struct relay_options *o, struct err *err)
 {
     if (!o->listen || !o->to)
         return err_set(err, ERR_USAGE,
@@ -57,8 +57,9 @@ static int check(const struct relay_options *o, struct err *err)
     return 1;
 }
 
-int relay_options_parse(struct relay_options *o, int argc, char **argv, struct err *err)
+void relay_options_begin(struct relay_options *o, struct arg *args)
 {
+    const struct listen_limits limits = LISTEN_LIMITS;
     /* clang-format off */
     const struct arg table[] = {
         { 'l', "listen", "ADDRESS:PORT", "where clients connect; without ADDRESS, everywhere",
@@ -95,23 +96,31 @@ int relay_options_parse(struct relay_options *o, int argc, char **argv, struct e
         { 0 },
     };
     /* clang-format on */
+
+    _Static_assert(sizeof(table) / sizeof(*table) <= RELAY_ARGS, "the table is longer");
+    memcpy(args, table, sizeof(table));
+    memset(o, 0, sizeof(*o));
+    o->ring_size = 64 << 20;
+    o->seed = 1;
+    o->connections = limits.connections;
+    o->of_address = limits.of_address;
+}
+
+int relay_options_parse(struct relay_options *o, int argc, char **argv, struct err *err)
+{
+    struct arg table[RELAY_ARGS];
     const struct args args = { .usage = "nfstee relay --listen ADDRESS:PORT --to SERVER "
                                         "[OPTION...]",
                                .about = about,
                                .own = table,
                                .takes = "no arguments",
                                .program = "nfstee " };
-    const struct listen_limits limits = LISTEN_LIMITS;
     int first, result;
 
-    memset(o, 0, sizeof(*o));
-    o->ring_size = 64 << 20;
-    o->seed = 1;
-    o->connections = limits.connections;
-    o->of_address = limits.of_address;
+    relay_options_begin(o, table);
     result = args_parse(&args, argc, argv, &first, err);
     if (result == 1 && first < argc)
         return err_set(err, ERR_USAGE, "\"%s\": nfstee relay takes no arguments, only options",
                        argv[first]);
-    return result == 1 ? check(o, err) : result;
+    return result == 1 ? relay_options_check(o, err) : result;
 }

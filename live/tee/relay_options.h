@@ -7,6 +7,7 @@
 #define NFSDIGEST_TEE_RELAY_OPTIONS_H
 
 #include "base/err.h"
+#include "show/args.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,13 @@ struct relay_options {
     uint64_t seed; /* of the rules */
     bool transparent, no_udp, quiet;
 };
+
+/* Fills the table of options, which set |o|, and gives |o| the defaults.  "nfstee run" has the same
+ * options. */
+enum { RELAY_ARGS = 24 }; /* at most, with the end */
+void relay_options_begin(struct relay_options *o, struct arg *args);
+/* Returns 1 or -ERR_USAGE. */
+int relay_options_check(const struct relay_options *o, struct err *err);
 
 /* Returns 1, 0 if only help was wanted and printed, or -ERR_USAGE. */
 int relay_options_parse(struct relay_options *o, int argc, char **argv, struct err *err);

@@ -44,7 +44,7 @@ static const char about[] =
     "\"nfsdigest compare differences\" shows what differs.  It ends with the relay, at SIGINT or\n"
     "SIGTERM, or after --for, with exit code 1 if answers differed.\n";
 
-static int check(const struct shadow_options *o, struct err *err)
+int shadow_options_check(const struct shadow_options *o, struct err *err)
 {
     if (!o->attach)
         return err_set(err, ERR_USAGE, "say --attach PATH, the path that the relay was given");
@@ -63,7 +63,7 @@ static int check(const struct shadow_options *o, struct err *err)
     return 1;
 }
 
-int shadow_options_parse(struct shadow_options *o, int argc, char **argv, struct err *err)
+void shadow_options_begin(struct shadow_options *o, struct arg *args)
 {
     /* clang-format off */
     const struct arg table[] = {
@@ -94,6 +94,15 @@ int shadow_options_parse(struct shadow_options *o, int argc, char **argv, struct
         { 0 },
     };
     /* clang-format on */
+
+    _Static_assert(sizeof(table) / sizeof(*table) <= SHADOW_ARGS, "the table is longer");
+    memcpy(args, table, sizeof(table));
+    memset(o, 0, sizeof(*o));
+}
+
+int shadow_options_parse(struct shadow_options *o, int argc, char **argv, struct err *err)
+{
+    struct arg table[SHADOW_ARGS];
     const struct args args = { .usage = "nfstee shadow --attach PATH --relay nfs://... "
                                         "--sut nfs://... --log DIR [OPTION...]",
                                .about = about,
@@ -102,10 +111,10 @@ int shadow_options_parse(struct shadow_options *o, int argc, char **argv, struct
                                .program = "nfstee " };
     int first, result;
 
-    memset(o, 0, sizeof(*o));
+    shadow_options_begin(o, table);
     result = args_parse(&args, argc, argv, &first, err);
     if (result == 1 && first < argc)
         return err_set(err, ERR_USAGE, "\"%s\": nfstee shadow takes no arguments, only options",
                        argv[first]);
-    return result == 1 ? check(o, err) : result;
+    return result == 1 ? shadow_options_check(o, err) : result;
 }

@@ -7,6 +7,7 @@
 #define NFSDIGEST_TEE_SHADOW_OPTIONS_H
 
 #include "base/err.h"
+#include "show/args.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +29,13 @@ struct shadow_options {
     int64_t timeout, duration;                /* ns; 0: the default, until a signal */
     bool record_all, overwrite, privileged, json, quiet;
 };
+
+/* Fills the table of options, which set |o|, and gives |o| the defaults.  "nfstee run" has the same
+ * options. */
+enum { SHADOW_ARGS = 28 }; /* at most, with the end */
+void shadow_options_begin(struct shadow_options *o, struct arg *args);
+/* Returns 1 or -ERR_USAGE. */
+int shadow_options_check(const struct shadow_options *o, struct err *err);
 
 /* Returns 1, 0 if only help was wanted and printed, or -ERR_USAGE. */
 int shadow_options_parse(struct shadow_options *o, int argc, char **argv, struct err *err);
