@@ -34,8 +34,9 @@ static const struct tool tool = {
              "Stands between NFSv3 clients and their server, and lets other processes see\n"
              "what passes.\n",
     .codes = "\"nfstee COMMAND --help\" lists the options of a command, and \"nfstee --version\"\n"
-             "prints the version.  Exit codes: 0 success; 2 wrong usage; 3 no ring of a relay;\n"
-             "4 a system error: memory, an address that cannot be used.\n",
+             "prints the version.  Exit codes: 0 success; 1 a shadow found differences; 2 wrong\n"
+             "usage; 3 no ring of a relay; 4 a system error: memory, an address that cannot be\n"
+             "used.\n",
     .commands = commands,
 };
 
