@@ -145,6 +145,21 @@ static int take_new(struct shadow *s, struct request *r, struct err *err)
     return mirror_set_state(s->mirror, object, MIRROR_SYNCHRONIZED, err);
 }
 
+int dispatch_made(struct shadow *s, const struct request *r, struct err *err)
+{
+    const struct effect *e = &r->effect;
+    bool is_made = e->succeeded && effect_makes_name(e) && e->new_object;
+    struct mirror_object *object = is_made ? mirror_at(s->mirror, e->new_object) : NULL;
+    const struct mirror_object *parent =
+        object && object->parent ? mirror_at(s->mirror, object->parent) : NULL;
+
+    if (!parent || parent->state != MIRROR_SYNCHRONIZED || object->state != MIRROR_UNKNOWN ||
+        !object->sut_handle_len || !object->type || !paths_want(s, object))
+        return 0;
+    copy_wake(s->copy);
+    return mirror_set_state(s->mirror, object, MIRROR_QUEUED, err);
+}
+
 static void note_objects(struct shadow *s, struct request *r)
 {
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {

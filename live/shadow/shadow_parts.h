@@ -254,6 +254,9 @@ int dispatch(struct shadow *s, struct request *r, struct err *err);
 int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err);
 /* The changes of |r| will not reach the SUT. */
 int dispatch_mend(struct shadow *s, struct request *r, struct err *err);
+/* Copies what |r| has made, if a client had found it before the reply, so that nobody knows whether
+ * it was changed meanwhile.  Call it when |r| was judged: what it says of the object is older. */
+int dispatch_made(struct shadow *s, const struct request *r, struct err *err);
 /* Nothing is known to be the same any more. */
 int dispatch_all_again(struct shadow *s, uint64_t since, struct err *err);
 /* FATE_COMPARED: all is synchronized that the request needs. */

@@ -169,6 +169,7 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
 static int finish(struct shadow *s, struct request *r, struct err *err)
 {
     bool is_judged = r->fate == FATE_COMPARED || r->fate == FATE_UNANSWERED;
+    int result;
 
     if (r->fate == FATE_COMPARED && is_stale(s, r)) {
         r->fate = r->overlap & (CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME)
@@ -187,8 +188,9 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
         requests_free(s, r);
         return -err->code;
     }
+    result = dispatch_made(s, r, err);
     requests_drop(s, r);
-    return 0;
+    return result;
 }
 
 static int run(struct shadow *s, struct err *err)
