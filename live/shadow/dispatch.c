@@ -74,6 +74,17 @@ int dispatch_mend(struct shadow *s, struct request *r, struct err *err)
     return 0;
 }
 
+int dispatch_leave_out(struct shadow *s, struct request *r, enum shadow_fate fate, struct err *err)
+{
+    r->fate = (uint8_t)fate;
+    r->stage = STAGE_ENDED;
+    requests_append(&s->recent, r);
+    buf_free(&r->call);
+    buf_free(&r->reply);
+    loop_idle(s->loop, &s->judge);
+    return dispatch_mend(s, r, err);
+}
+
 int dispatch_all_again(struct shadow *s, uint64_t since, struct err *err)
 {
     for (struct mirror_object *o = mirror_next(s->mirror, NULL); o; o = mirror_next(s->mirror, o))
@@ -181,12 +192,5 @@ int dispatch(struct shadow *s, struct request *r, struct err *err)
     if (notes_take(s, r, err) < 0)
         return -err->code;
     note_objects(s, r);
-    if (fate == FATE_COMPARED)
-        return send_queue(s, r, err);
-    r->stage = STAGE_ENDED;
-    requests_append(&s->recent, r);
-    buf_free(&r->call);
-    buf_free(&r->reply);
-    loop_idle(s->loop, &s->judge);
-    return dispatch_mend(s, r, err);
+    return fate == FATE_COMPARED ? send_queue(s, r, err) : dispatch_leave_out(s, r, fate, err);
 }

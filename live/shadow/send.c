@@ -96,27 +96,15 @@ void send_release(struct shadow *s, struct request *r)
 
 /* --- in and out */
 
-/* The SUT will not get it. */
-static int leave_out(struct shadow *s, struct request *r, enum shadow_fate fate, struct err *err)
-{
-    r->fate = (uint8_t)fate;
-    r->stage = STAGE_ENDED;
-    requests_append(&s->recent, r);
-    buf_free(&r->call);
-    buf_free(&r->reply);
-    loop_idle(s->loop, &s->judge);
-    return dispatch_mend(s, r, err);
-}
-
 int send_queue(struct shadow *s, struct request *r, struct err *err)
 {
     uint64_t bytes = requests_bytes(r);
 
     if (s->is_given_up)
-        return leave_out(s, r, FATE_SUT_GONE, err);
+        return dispatch_leave_out(s, r, FATE_SUT_GONE, err);
     if (s->counts.waiting >= s->limits.queue ||
         s->counts.waiting_bytes + bytes > s->limits.queue_bytes)
-        return leave_out(s, r, FATE_SUT_SLOW, err);
+        return dispatch_leave_out(s, r, FATE_SUT_SLOW, err);
     if (find_order(s, r, err) < 0)
         return -err->code;
     r->stage = STAGE_WAITING;

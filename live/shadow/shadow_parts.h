@@ -254,6 +254,8 @@ int dispatch(struct shadow *s, struct request *r, struct err *err);
 int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err);
 /* The changes of |r| will not reach the SUT. */
 int dispatch_mend(struct shadow *s, struct request *r, struct err *err);
+/* Ends |r|, which the SUT will not get, because of |fate|. */
+int dispatch_leave_out(struct shadow *s, struct request *r, enum shadow_fate fate, struct err *err);
 /* Copies what |r| has made, if a client had found it before the reply, so that nobody knows whether
  * it was changed meanwhile.  Call it when |r| was judged: what it says of the object is older. */
 int dispatch_made(struct shadow *s, const struct request *r, struct err *err);
