@@ -9,7 +9,7 @@
 #ifndef NFSDIGEST_PLAYER_TALLY_H
 #define NFSDIGEST_PLAYER_TALLY_H
 
-#include "player/histogram.h"
+#include "measure/histogram.h"
 #include "player/verdict.h"
 
 enum {

@@ -131,10 +131,8 @@ static int on_operation(struct shadow *s, const struct record_operation *op, str
         s->counts.fates[FATE_GAP]++;
         return dispatch_all_again(s, 0, err);
     }
-    if (op->pairing == PAIRED) {
-        s->counts.reference_time += (uint64_t)(op->reply.time - op->call.time);
-        s->counts.reference_answers++;
-    }
+    if (op->pairing == PAIRED)
+        latencies_add(s, r, REF, op->reply.time - op->call.time);
     requests_answered(s, r);
     r->stage = STAGE_ENDED;
     if (end_request(s, r, op, err) < 0) {

@@ -234,8 +234,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     }
     r->has_sut_reply = true;
     r->sut_arrived = answer->arrived + ahead;
-    s->counts.sut_time += (uint64_t)(answer->arrived - answer->called);
-    s->counts.sut_answers++;
+    latencies_add(s, r, SUT, answer->arrived - answer->called);
     if (buf_append(&r->sut_reply, answer->message.data, answer->message.len) < 0)
         return err_memory(err, "requests");
     if (!s->is_checking && learn_answer(s, r, answer, err) < 0)

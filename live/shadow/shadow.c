@@ -246,6 +246,7 @@ struct shadow *shadow_new(const struct shadow_setup *setup, struct err *err)
     s->judge = (struct idle){ .run = verdicts_run, .ctx = s };
     s->look = (struct timer){ .due = verdicts_look, .ctx = s };
     set_limits(s);
+    latencies_begin(s);
     if (open_parts(s, err) < 0 || loop_set(s->loop, &s->look, loop_clock(), err) < 0) {
         shadow_free(s);
         return NULL;

@@ -19,14 +19,16 @@
  * again.
  *
  * Memory: that of the mirror (about 250 bytes an object here and there), of the copy, of the log,
- * |queue_bytes| for requests on their way to the SUT, and the calls that the reference has not
- * answered: at most as many as the engine keeps (flow/options.h), with all their bytes.
+ * 1 MiB of histograms, |queue_bytes| for requests on their way to the SUT, and the calls that the
+ * reference has not answered: at most as many as the engine keeps (flow/options.h), with all their
+ * bytes.
  */
 #ifndef NFSDIGEST_SHADOW_SHADOW_H
 #define NFSDIGEST_SHADOW_SHADOW_H
 
 #include "base/json.h"
 #include "copy/copy.h"
+#include "measure/histogram.h"
 #include "net/loop.h"
 #include "net/rpc_client.h"
 #include "teelog/teelog.h"
@@ -109,7 +111,15 @@ struct shadow_counts {
     uint64_t sut_lost, sut_anew; /* connections; how often it had begun anew */
     uint64_t waiting, in_flight; /* now */
     uint64_t waiting_bytes;      /* now */
-    uint64_t sut_time, sut_answers, reference_time, reference_answers; /* ns, and of how many */
+};
+
+/* From a call to its reply, ns: on the reference as the relay saw it, on the SUT as the shadow did.
+ * All requests of clients that a server has answered.  [0] is all of them, [1 + n] procedure n of
+ * NFSv3, the last one other programs. */
+enum { SHADOW_LATENCIES = 24 };
+struct shadow_latency {
+    const char *name; /* "all", "READ", "other programs" */
+    struct histogram side[SIDES];
 };
 
 struct shadow;
@@ -131,7 +141,9 @@ const char *shadow_state_name(enum mirror_state state);
 struct copy_counts shadow_copied(const struct shadow *shadow);
 /* True if all objects that were found are synchronized or excluded. */
 bool shadow_is_synchronized(const struct shadow *shadow);
-/* Adds members to an object: requests by fate, objects by state, the copy, the log. */
+const struct shadow_latency *shadow_latencies(const struct shadow *shadow);
+/* Adds members to an object: requests by fate, objects by state, the copy, the log,
+ * latencies. */
 void shadow_json(struct shadow *shadow, struct json *json);
 
 #endif

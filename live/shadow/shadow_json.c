@@ -138,16 +138,13 @@ void shadow_json(struct shadow *s, struct json *j)
     json_object(j, "sut");
     json_u64(j, "connections_lost", c->sut_lost);
     json_u64(j, "began_anew", c->sut_anew);
-    json_u64(j, "answers", c->sut_answers);
-    json_u64(j, "nanoseconds", c->sut_time);
     json_object_end(j);
     json_object(j, "reference");
-    json_u64(j, "answers", c->reference_answers);
-    json_u64(j, "nanoseconds", c->reference_time);
     json_u64(j, "own_requests", c->own);
     json_object_end(j);
     json_object(j, "ring");
     json_u64(j, "gaps", c->gaps);
     json_u64(j, "lost_entries", c->lost_entries);
     json_object_end(j);
+    latencies_json(s, j);
 }

@@ -175,6 +175,7 @@ struct shadow {
     bool is_checking;  /* the SUT is asked if it still is the same */
     bool is_ending;
     struct shadow_counts counts;
+    struct shadow_latency latencies[SHADOW_LATENCIES];
     struct teelog_counts verdicts; /* the last ones, when the log is closed */
 };
 
@@ -302,6 +303,12 @@ int verdicts_all(struct shadow *s, struct err *err);
 /* True if nobody changed the object on one of the servers while that executed the request which is
  * judged now. */
 bool verdicts_steady(const struct shadow *s, uint32_t object);
+
+/* --- latencies.c */
+
+void latencies_begin(struct shadow *s);
+void latencies_add(struct shadow *s, const struct request *r, int side, int64_t ns);
+void latencies_json(const struct shadow *s, struct json *j);
 
 /* --- paths.c */
 

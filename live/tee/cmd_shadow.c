@@ -202,6 +202,31 @@ static void print_json(struct shadowing *p)
     json_end(&j);
 }
 
+/* Of both servers, by procedure. */
+static void print_latencies(const struct shadow *shadow)
+{
+    const struct shadow_latency *l = shadow_latencies(shadow);
+    char count[VALUE_TEXT_MAX], median[VALUE_TEXT_MAX], late[VALUE_TEXT_MAX];
+
+    if (!l->side[REF].count)
+        return;
+    printf("%-16s %11s %9s %9s %11s %9s %9s\n", "latencies", "reference", "median", "99 %", "SUT",
+           "median", "99 %");
+    for (uint32_t i = 0; i < SHADOW_LATENCIES; i++, l++) {
+        if (!l->side[REF].count)
+            continue;
+        printf("%-16s", l->name);
+        for (int side = 0; side < SIDES; side++) {
+            const struct histogram *h = &l->side[side];
+
+            printf(" %11s %9s %9s", count_text(h->count, count),
+                   h->count ? duration_text(histogram_at(h, 0.5), median) : "-",
+                   h->count ? duration_text(histogram_at(h, 0.99), late) : "-");
+        }
+        putchar('\n');
+    }
+}
+
 static void print_totals(struct shadowing *p)
 {
     const struct shadow_counts *c = shadow_counts(p->shadow);
@@ -219,6 +244,7 @@ static void print_totals(struct shadowing *p)
             printf("%12" PRIu64 " %s\n", c->fates[i], shadow_fate_name((enum shadow_fate)i));
     printf("%" PRIu64 " agree, %" PRIu64 " differ, %" PRIu64 " withheld\n", t->agree, t->differ,
            t->withheld);
+    print_latencies(p->shadow);
 }
 
 int cmd_shadow(int argc, char **argv, struct err *err)

@@ -69,17 +69,21 @@ static void draw_verdicts(const struct teelog_counts *t)
     fputs("\033[K\n", stderr);
 }
 
-/* The mean of what was answered since it was drawn last. */
-static void draw_latency(struct shadow_view *v, int side, uint64_t time, uint64_t answers)
+/* The median and the 99th percentile of what was answered since it was drawn last. */
+static void draw_latency(struct shadow_view *v, int side)
 {
-    uint64_t count = answers - v->answers[side];
-    char text[VALUE_TEXT_MAX] = "-";
+    const struct histogram *now = &shadow_latencies(v->shadow)->side[side];
+    char median[VALUE_TEXT_MAX], late[VALUE_TEXT_MAX];
+    struct histogram since;
 
-    if (count)
-        duration_text((int64_t)((time - v->time[side]) / count), text);
-    fprintf(stderr, "%s %s", side ? ", SUT" : "latency: reference", text);
-    v->time[side] = time;
-    v->answers[side] = answers;
+    fputs(side == SUT ? "; SUT " : "latency: reference ", stderr);
+    histogram_since(&since, now, &v->before[side]);
+    if (since.count)
+        fprintf(stderr, "%s, p99 %s", duration_text(histogram_at(&since, 0.5), median),
+                duration_text(histogram_at(&since, 0.99), late));
+    else
+        fputs("-", stderr);
+    v->before[side] = *now;
 }
 
 static void draw(struct shadow_view *v)
@@ -91,8 +95,8 @@ static void draw(struct shadow_view *v)
     draw_requests(c);
     draw_objects(v->shadow);
     draw_verdicts(shadow_verdicts(v->shadow));
-    draw_latency(v, 0, c->reference_time, c->reference_answers);
-    draw_latency(v, 1, c->sut_time, c->sut_answers);
+    draw_latency(v, REF);
+    draw_latency(v, SUT);
     fputs("\033[K\n\033[?7h", stderr);
     v->lines = 4;
 }

@@ -14,8 +14,8 @@ struct shadow_view {
     struct loop *loop;
     struct shadow *shadow;
     struct timer timer;
-    uint64_t time[2], answers[2]; /* of the reference and the SUT, when it was drawn last */
-    uint32_t lines;               /* on the screen */
+    struct histogram before[SIDES]; /* latencies when it was drawn last */
+    uint32_t lines;                 /* on the screen */
 };
 
 /* |view| must be all zeros, and outlive the loop's run.  Both pointers stay the caller's. */

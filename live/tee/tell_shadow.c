@@ -36,7 +36,7 @@ int tell_shadow_control(struct control *control, struct told_shadow *told, struc
 
 /* --- Prometheus */
 
-enum { REQUESTS, PAIRS, OBJECTS, AGAIN, COPIED, WAITING, SUT_SECONDS, SUT_ANSWERS, GAPS, COUNT };
+enum { REQUESTS, PAIRS, OBJECTS, AGAIN, COPIED, WAITING, LATENCY, GAPS, COUNT };
 
 static const struct metric table[COUNT] = {
     [REQUESTS] = { "nfstee_shadow_requests_total", METRIC_COUNTER,
@@ -48,10 +48,8 @@ static const struct metric table[COUNT] = {
     [COPIED] = { "nfstee_shadow_copied_bytes_total", METRIC_COUNTER,
                  "bytes read from the reference to copy objects", NULL },
     [WAITING] = { "nfstee_shadow_waiting", METRIC_GAUGE, "requests that wait for the SUT", NULL },
-    [SUT_SECONDS] = { "nfstee_shadow_sut_nanoseconds_total", METRIC_COUNTER,
-                      "time that the SUT took for its answers", NULL },
-    [SUT_ANSWERS] = { "nfstee_shadow_sut_answers_total", METRIC_COUNTER, "answers of the SUT",
-                      NULL },
+    [LATENCY] = { "nfstee_shadow_latency_seconds", METRIC_HISTOGRAM,
+                  "from a client's call to its reply", "server procedure" },
     [GAPS] = { "nfstee_shadow_gaps_total", METRIC_COUNTER,
                "times that the relay overwrote what was not read yet", NULL },
 };
@@ -59,6 +57,33 @@ static const struct metric table[COUNT] = {
 static void put(struct metrics_page *page, unsigned which, const char *label, uint64_t value)
 {
     metrics_page_u64(page, &table[which], label ? (const char *[]){ label } : NULL, value);
+}
+
+/* A bucket for each power of two from 1 us to 17 s. */
+static void put_latencies(const struct shadow *shadow, struct metrics_page *page)
+{
+    enum { FROM = 10, BOUNDS = 25 };
+    const struct shadow_latency *l = shadow_latencies(shadow);
+    int64_t limits[BOUNDS];
+    double bounds[BOUNDS];
+    uint64_t counts[BOUNDS + 1];
+
+    for (unsigned i = 0; i < BOUNDS; i++) {
+        limits[i] = (INT64_C(1) << (FROM + i)) - 1;
+        bounds[i] = (double)(INT64_C(1) << (FROM + i)) / 1e9;
+    }
+    for (uint32_t row = 1; row < SHADOW_LATENCIES; row++) /* [0] is their sum */
+        for (int side = 0; side < SIDES; side++) {
+            const struct histogram *h = &l[row].side[side];
+            struct metric_histogram sample = { BOUNDS, bounds, counts, (double)h->sum / 1e9 };
+
+            if (!h->count)
+                continue;
+            histogram_buckets(h, limits, BOUNDS, counts);
+            metrics_page_histogram(
+                page, &table[LATENCY],
+                (const char *[]){ side == REF ? "reference" : "sut", l[row].name }, &sample);
+        }
 }
 
 static int collect(void *ctx, struct metrics_page *page, struct err *err)
@@ -82,8 +107,7 @@ static int collect(void *ctx, struct metrics_page *page, struct err *err)
     put(page, AGAIN, "mended", c->mended);
     put(page, COPIED, NULL, shadow_copied(shadow).bytes_read);
     put(page, WAITING, NULL, c->waiting);
-    put(page, SUT_SECONDS, NULL, c->sut_time);
-    put(page, SUT_ANSWERS, NULL, c->sut_answers);
+    put_latencies(shadow, page);
     put(page, GAPS, NULL, c->gaps);
     return 0;
 }

@@ -15,11 +15,13 @@ import pty
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from live_client import Client, Ftnfsd  # noqa: E402
@@ -121,19 +123,53 @@ def read_some(client, directory, count):
         client.nfs(READ, {"object": fields["handle"], "offset": 0, "count": 5000})
 
 
+def latencies_told(totals, metrics):
+    """Of 20 LOOKUPs and 20 READs: each is counted once, and the metrics have the same."""
+    rows = {row.pop("procedure"): row for row in totals["latencies"]}
+    expect("procedures with latencies", set(rows), {"all", "LOOKUP", "READ"})
+    for name, row in rows.items():
+        expect("answers of the reference, " + name, row["reference"]["answers"], 40 if name == "all" else 20)
+        for server, found in row.items():
+            figures = [found[k] for k in ("p50", "p90", "p99", "most")]
+            expect("latencies of %s, %s" % (server, name), figures, sorted(figures))
+            if not 1000 <= found["p50"] <= 10 ** 10:
+                expect("median of %s, %s" % (server, name), found["p50"], "1 us to 10 s")
+            if name == "all":
+                continue
+            label = '{server="%s",procedure="%s"' % (server, name)
+            told = dict(re.findall(r'nfstee_shadow_latency_seconds_(count|sum)%s\} ([0-9.e+-]+)'
+                                   % re.escape(label), metrics))
+            expect("answers in the metrics, " + label, float(told.get("count", 0)), found["answers"])
+            mean = float(told.get("sum", 0)) / found["answers"] * 1e9
+            if abs(mean - found["mean"]) > 2:
+                expect("mean in the metrics, " + label, mean, found["mean"])
+            below = [(float(a), int(b)) for a, b in re.findall(
+                r'latency_seconds_bucket%s,le="([0-9.e+-]+)"\} ([0-9]+)' % re.escape(label), metrics)]
+            at = [b for a, b in below if a > found["p50"] * 1.02 / 1e9][0]
+            expect("values up to twice the median, " + label, at >= found["answers"] / 2, True)
+    expect("answers of the SUT", sum(rows[n]["sut"]["answers"] for n in ("READ", "LOOKUP")),
+           rows["all"]["sut"]["answers"])
+
+
 def faults_seen():
     """A fault of the SUT shows in all operations that it touches, and in no others."""
     reference, sut = servers(sut=("--fault", "READ:eof"))
     with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
         client, root = mounted(relay)
         directory = small_tree(client, root)
-        with Shadow(folder, relay, sut) as shadow:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        with Shadow(folder, relay, sut, "--metrics", str(port)) as shadow:
             before = shadow.settle()
             read_some(client, directory, 20)
             settle(shadow)
             found = fates(before, settle(shadow))
             expect("requests of the fault's case", found["all"], 40)
+            with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % port, timeout=60) as page:
+                metrics = page.read().decode()
             code, totals, _ = shadow.stop()
+            latencies_told(totals, metrics)
             expect("exit code with differences", code, 1)
             # a file that differs is copied again, and not compared meanwhile
             expect("READs that differ, of up to 20", 1 <= totals["verdicts"]["differ"] <= 20, True)
@@ -167,7 +203,7 @@ def watched():
             shadow.process.terminate()
         os.close(ours)
         for text in (rb"compared [1-9][0-9.]* %", rb"[0-9]+ agree", rb"\033\[4A",
-                     rb"latency: reference [0-9.]+[mu]?s, SUT [0-9.]+[mu]?s"):
+                     rb"latency: reference [0-9.]+[mu]?s, p99 [0-9.]+[mu]?s; SUT [0-9.]+[mu]?s, p99"):
             expect("on the terminal: %r in %r" % (text, seen[-600:]), bool(re.search(text, seen)), True)
 
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "player/histogram.h"
+#include "measure/histogram.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 static int64_t lowest_of(unsigned slot)
 {
@@ -42,6 +44,40 @@ void histogram_merge(struct histogram *to, const struct histogram *from)
     to->sum += from->sum;
     for (unsigned i = 0; i < HISTOGRAM_SLOTS; i++)
         to->slot[i] += from->slot[i];
+}
+
+void histogram_since(struct histogram *to, const struct histogram *now,
+                     const struct histogram *before)
+{
+    bool is_first = true;
+
+    memset(to, 0, sizeof(*to));
+    to->count = now->count - before->count;
+    to->sum = now->sum - before->sum;
+    for (unsigned i = 0; i < HISTOGRAM_SLOTS; i++) {
+        to->slot[i] = now->slot[i] - before->slot[i];
+        if (!to->slot[i])
+            continue;
+        if (is_first)
+            to->least = lowest_of(i);
+        is_first = false;
+        to->most = highest_of(now, i);
+    }
+}
+
+void histogram_buckets(const struct histogram *h, const int64_t *bounds, uint32_t count,
+                       uint64_t *counts)
+{
+    uint32_t bucket = 0;
+
+    memset(counts, 0, (count + 1) * sizeof(*counts));
+    for (unsigned i = 0; i < HISTOGRAM_SLOTS; i++) {
+        if (!h->slot[i])
+            continue;
+        while (bucket < count && highest_of(h, i) > bounds[bucket])
+            bucket++;
+        counts[bucket] += h->slot[i];
+    }
 }
 
 int64_t histogram_at(const struct histogram *h, double part)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* live/player/histogram.h
+/* live/measure/histogram.h
  *
  * Log-linear histogram of times in ns: 64 parts of each power of two, so values are kept to 1.6 %.
  * The form and the text are those of HdrHistogram's percentile distribution, so that its tools read
  * it.  0 to 2^42 ns (73 minutes); longer ones count as that.  Memory: 20 KiB.
  */
-#ifndef NFSDIGEST_PLAYER_HISTOGRAM_H
-#define NFSDIGEST_PLAYER_HISTOGRAM_H
+#ifndef NFSDIGEST_MEASURE_HISTOGRAM_H
+#define NFSDIGEST_MEASURE_HISTOGRAM_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -47,8 +47,17 @@ static inline void histogram_expect(const struct histogram *h, int64_t ns)
 
 void histogram_add(struct histogram *h, int64_t ns);
 void histogram_merge(struct histogram *to, const struct histogram *from);
+/* What was added to |now| since it was like |before|.  Of |least| and |most|, only the limits of
+ * their slots are known. */
+void histogram_since(struct histogram *to, const struct histogram *now,
+                     const struct histogram *before);
 /* |part| 0 to 1: the value that this part of the values does not exceed; 0 without values. */
 int64_t histogram_at(const struct histogram *h, double part);
+/* Counts of buckets: |counts|[i] has the values up to |bounds|[i], which rise, and above the bound
+ * before; the last one, of |count| + 1, has the others.  A slot with values on both sides of a
+ * bound counts as above it: that is exact up to 1.6 % of the bound. */
+void histogram_buckets(const struct histogram *h, const int64_t *bounds, uint32_t count,
+                       uint64_t *counts);
 /* HdrHistogram's text: Value (in |unit| ns), Percentile, TotalCount, 1/(1-Percentile). */
 void histogram_write(const struct histogram *h, double unit, FILE *to);
 

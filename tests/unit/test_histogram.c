@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "player/histogram.h"
+#include "measure/histogram.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -98,6 +98,52 @@ static void small_and_strange(void **state)
     assert_int_equal(histogram_at(&h, 0), -5);
     assert_int_equal(histogram_at(&h, 1), INT64_MAX);
     assert_int_equal(h.count, 3);
+}
+
+/* What came since a copy was made has the percentiles of what was added since. */
+static void since(void **state)
+{
+    static struct histogram before, later;
+
+    (void)state;
+    fill_both(1000);
+    before = h;
+    histogram_since(&later, &h, &before);
+    assert_int_equal(later.count, 0);
+    assert_int_equal(histogram_at(&later, 0.5), 0);
+    memset(&other, 0, sizeof(other));
+    for (int i = 0; i < 500; i++) {
+        int64_t value = any_value() / 3;
+
+        histogram_add(&h, value);
+        histogram_add(&other, value);
+    }
+    histogram_since(&later, &h, &before);
+    assert_int_equal(later.count, other.count);
+    assert_int_equal(later.sum, other.sum);
+    assert_true(later.least <= other.least && later.most >= other.most);
+    assert_true(later.most - other.most <= other.most / 64);
+    for (int i = 1; i < 100; i++)
+        assert_int_equal(histogram_at(&later, i / 100.0), histogram_at(&other, i / 100.0));
+}
+
+/* Bounds that are limits of slots: exact. */
+static void buckets(void **state)
+{
+    const int64_t bounds[] = { 9, 1023, ((int64_t)1 << 20) - 1, ((int64_t)1 << 30) - 1 };
+    uint64_t counts[5], wanted[5] = { 0 };
+
+    (void)state;
+    fill_both(MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        unsigned b = 0;
+
+        while (b < 4 && values[i] > bounds[b])
+            b++;
+        wanted[b]++;
+    }
+    histogram_buckets(&h, bounds, 4, counts);
+    assert_memory_equal(counts, wanted, sizeof(wanted));
 }
 
 /* 0.07 * 100 is 7.000000000000001. */
@@ -202,8 +248,12 @@ static void empty_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_all_values), cmocka_unit_test(small_and_strange),
-        cmocka_unit_test(exact_ranks),        cmocka_unit_test(as_text),
+        cmocka_unit_test(against_all_values),
+        cmocka_unit_test(small_and_strange),
+        cmocka_unit_test(exact_ranks),
+        cmocka_unit_test(since),
+        cmocka_unit_test(buckets),
+        cmocka_unit_test(as_text),
         cmocka_unit_test(empty_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
