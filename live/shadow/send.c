@@ -175,6 +175,10 @@ static int take_handle(struct shadow *s, struct request *r, const struct effect 
     const struct effect *e = &r->effect;
     struct mirror_object *object = e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
 
+    if (effect_makes_name(e) && !e->succeeded && sut->succeeded && sut->new_handle.len) {
+        object = mirror_find_sut(s->mirror, sut->new_handle); /* it was there, and was changed */
+        return object ? dispatch_again(s, object, r->end, err) : 0;
+    }
     if (!object || !e->succeeded || object->state == MIRROR_GONE)
         return 0;
     if (effect_makes_name(e) && object->sut_handle_len && sut->succeeded && sut->new_handle.len &&

@@ -158,6 +158,7 @@ struct shadow {
     struct request_list pending; /* from STAGE_WAITING on, by |end| */
     struct request *ready, *last_ready;
     uint64_t position;            /* the last entry with a message */
+    uint64_t forgotten;           /* ends of requests up to here are not known any more */
     uint64_t message;             /* messages so far */
     const struct request *judged; /* now */
     int64_t unsettled;            /* when not all was synchronized the last time, ns since 1970 */

@@ -46,6 +46,16 @@ static void unlink_touch(struct shadow *s, struct touch *t)
     *(t->next ? &t->next->previous : &k->last) = t->previous;
 }
 
+/* An UNCHECKED CREATE sets the size of a file that was there. */
+static void touch_what_was_there(const struct effect *e, struct overlap_touch *t)
+{
+    if (!(t->flags & TOUCH_CHANGES) || !(e->asked.bits & ASKED_SIZE))
+        return;
+    t->flags = (t->flags & ~(uint32_t)TOUCH_ATTRIBUTES_ONLY) | TOUCH_TRUNCATES | TOUCH_HAS_RANGE;
+    t->start = 0;
+    t->end = UINT64_MAX;
+}
+
 void touches_set(struct shadow *s, struct request *r, uint32_t gone, uint32_t moved)
 {
     struct overlap_touch what[OVERLAP_TOUCHES];
@@ -55,6 +65,9 @@ void touches_set(struct shadow *s, struct request *r, uint32_t gone, uint32_t mo
         what[count++] = (struct overlap_touch){ .object = moved,
                                                 .flags = TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY };
 
+    for (uint32_t i = 0; i < count; i++)
+        if (what[i].bit == OVERLAP_NEW)
+            touch_what_was_there(&r->effect, &what[i]);
     for (uint32_t i = 0; i < r->touch_count; i++)
         unlink_touch(s, &r->touches[i]);
     r->touch_count = count;
@@ -80,6 +93,12 @@ static bool were_at_once(const struct request *r, const struct request *x)
     return x != r && x->stage != STAGE_CALLED && x->end > r->begin;
 }
 
+/* Attributes that one request sets on the object. */
+static bool sets(const struct touch *t)
+{
+    return touch_changes(t) && effect_changes_rights(&t->request->effect);
+}
+
 /* Whose times count is not known: those that one request sets, or those that a server sets when
  * another one changes contents or names. */
 static bool is_about_times(const struct touch *a, const struct touch *b)
@@ -91,28 +110,72 @@ static bool is_about_times(const struct touch *a, const struct touch *b)
            effect_action(&a->request->effect) != effect_action(&b->request->effect);
 }
 
+/* One sets attributes of a directory, and the other one makes something that inherits them. */
+static bool is_inherited(const struct touch *setting, const struct touch *other)
+{
+    return sets(setting) && touch_changes(other) && other->what.flags & TOUCH_HAS_NAME &&
+           effect_makes_name(&other->request->effect);
+}
+
+/* One sets attributes, and so does the other one, or it takes the set-id bits away by writing. */
+static bool is_about_attributes(const struct touch *setting, const struct touch *other)
+{
+    return sets(setting) &&
+           (sets(other) || (touch_changes(other) && other->what.flags & TOUCH_HAS_RANGE));
+}
+
+/* The order of the two decides what the object is afterwards; if it |spreads|, also what others
+ * are. */
+static bool is_conflict(const struct touch *a, const struct touch *b, bool *spreads)
+{
+    uint32_t met = overlap_meet(&a->what, &b->what);
+
+    *spreads = met & CONFLICT_NAME || is_inherited(a, b) || is_inherited(b, a);
+    return *spreads || met & (CONFLICT_ATTRIBUTES | CONFLICT_DATA) || is_about_times(a, b) ||
+           is_about_attributes(a, b) || is_about_attributes(b, a);
+}
+
+/* All that the request changed: if it is not known what a name stood for when it was moved or
+ * replaced, other directories are not known either. */
+static int again_all(struct shadow *s, const struct request *r, uint64_t since, struct err *err)
+{
+    for (uint32_t i = 0; i < r->touch_count; i++)
+        if (touch_changes(&r->touches[i]) &&
+            dispatch_again(s, mirror_at(s->mirror, r->touches[i].what.object), since, err) < 0)
+            return -err->code;
+    return 0;
+}
+
+/* |mine| is of the request that ends now. */
+static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool *conflicts,
+                struct err *err)
+{
+    struct request *r = mine->request, *x = theirs->request;
+    bool spreads;
+
+    r->overlap |= overlap_meet(&mine->what, &theirs->what);
+    x->overlap |= overlap_meet(&theirs->what, &mine->what);
+    if (!is_conflict(mine, theirs, &spreads))
+        return 0;
+    *conflicts = true;
+    if (spreads && (again_all(s, x, r->begin, err) < 0 || again_all(s, r, r->begin, err) < 0))
+        return -err->code;
+    return dispatch_again(s, mirror_at(s->mirror, mine->what.object), r->begin, err);
+}
+
 int touches_meet(struct shadow *s, struct request *r, struct err *err)
 {
-    enum { CONFLICTS = CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME };
-
     for (uint32_t i = 0; i < r->touch_count; i++) {
         struct touch *mine = &r->touches[i];
-        bool is_conflict = false;
+        bool conflicts = false;
 
-        for (struct touch *t = known_of(s, mine->what.object)->first; t; t = t->next) {
-            if (!were_at_once(r, t->request))
-                continue;
-            r->overlap |= overlap_meet(&mine->what, &t->what);
-            t->request->overlap |= overlap_meet(&t->what, &mine->what);
-            is_conflict |=
-                (overlap_meet(&mine->what, &t->what) & CONFLICTS) || is_about_times(mine, t);
-        }
-        if (!is_conflict)
-            continue;
-        s->counts.overlaps++;
-        if (dispatch_again(s, mirror_at(s->mirror, mine->what.object), r->begin, err) < 0)
-            return -err->code;
+        for (struct touch *t = known_of(s, mine->what.object)->first; t; t = t->next)
+            if (were_at_once(r, t->request) && meet(s, mine, t, &conflicts, err) < 0)
+                return -err->code;
+        s->counts.overlaps += conflicts;
     }
+    if (r->begin < s->forgotten) /* what was under way with it is not known any more */
+        return again_all(s, r, r->begin, err);
     return 0;
 }
 

@@ -16,6 +16,14 @@ static bool is_settled(const struct shadow *s, const struct request *r)
            loop_now(s->loop) - r->ended >= PATIENCE;
 }
 
+/* |r| is about to be dropped.  A call that was under way with it, and still is, will not meet it.
+ */
+static void forget(struct shadow *s, const struct request *r)
+{
+    if (s->called.first && s->called.first->begin < r->end && r->end > s->forgotten)
+        s->forgotten = r->end;
+}
+
 /* An object that was not the same before the request says nothing about the SUT. */
 static bool is_stale(const struct shadow *s, const struct request *r)
 {
@@ -183,6 +191,10 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
         if (take_difference(s, r, err) < 0)
             return -err->code;
     }
+    /* one of its objects left, but others are the same for all that anybody else knows */
+    if (!is_judged && is_one_sided(r) && take_difference(s, r, err) < 0)
+        return -err->code;
+    forget(s, r);
     requests_take_out(&s->pending, r);
     if (is_judged && judge(s, r, err) < 0) {
         requests_free(s, r);
@@ -203,6 +215,7 @@ static int run(struct shadow *s, struct err *err)
         if (finish(s, r, err) < 0)
             return -err->code;
     while ((r = s->recent.first) && is_settled(s, r)) {
+        forget(s, r);
         requests_take_out(&s->recent, r);
         requests_drop(s, r);
     }

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tests/unit/test_shadow_conflicts.c
+ *
+ * live/shadow: which objects are copied again when two requests were under way at the same time, as
+ * their order on the reference is not known and makes a difference.
+ */
+#include "shadow/touches.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct err err;
+
+/* Ids of the mirror. */
+enum { D1 = 1, D2, D3, F, G, OBJECTS_END };
+
+static struct copy *copy; /* its loop does not run */
+
+/* RFC 1813 s3.3 */
+enum { SETATTR = 2, WRITE = 7, CREATE = 8, MKDIR = 9, REMOVE = 12, RENAME = 14, LINK = 15 };
+
+static struct bytes handle_of(uint32_t object)
+{
+    static uint8_t bytes[OBJECTS_END];
+
+    bytes[object] = (uint8_t)object;
+    return (struct bytes){ &bytes[object], 1 };
+}
+
+static void begin(struct shadow *s)
+{
+    *s = (struct shadow){ .mirror = mirror_open(UINT64_C(1000000000), &err), .copy = copy };
+    assert_non_null(s->mirror);
+    for (uint32_t i = D1; i < OBJECTS_END; i++) {
+        struct mirror_object *object = known_object(s, handle_of(i), &err);
+
+        assert_int_equal(object->id, i);
+        object->type = i < F ? OBJECT_DIR : OBJECT_REG;
+        assert_int_equal(mirror_set_sut_handle(s->mirror, object, handle_of(i), &err), 0);
+        assert_int_equal(mirror_set_state(s->mirror, object, MIRROR_SYNCHRONIZED, &err), 0);
+    }
+}
+
+/* --- requests that succeeded */
+
+struct asking {
+    uint32_t procedure, on, to, made, gone, moved;
+    const char *name, *name2;
+    struct sattr3 set;
+    uint64_t offset;
+};
+
+static struct diropargs3 at(uint32_t directory, const char *name)
+{
+    return (struct diropargs3){ handle_of(directory),
+                                { (const uint8_t *)name, name ? (uint32_t)strlen(name) : 0 } };
+}
+
+static void write_arguments(const struct asking *a, struct buf *to)
+{
+    static const uint8_t ten[10];
+    struct WRITE3args write = { handle_of(a->on), a->offset, 10, FILE_SYNC, { ten, 10 } };
+    struct SETATTR3args set = { .object = handle_of(a->on), .new_attributes = a->set };
+    struct CREATE3args create = { at(a->on, a->name), { .obj_attributes = a->set } };
+    struct MKDIR3args mkdir = { at(a->on, a->name), a->set };
+    struct REMOVE3args remove = { at(a->on, a->name) };
+    struct RENAME3args move = { at(a->on, a->name), at(a->to, a->name2) };
+    struct LINK3args link = { handle_of(a->on), at(a->to, a->name2) };
+    const void *all[22] = {
+        [SETATTR] = &set,   [WRITE] = &write, [CREATE] = &create, [MKDIR] = &mkdir,
+        [REMOVE] = &remove, [RENAME] = &move, [LINK] = &link,
+    };
+    struct xdr_put put = xdr_put_to(to, 4096);
+
+    assert_int_equal(bind_write(nfs3_binding(a->procedure)->arguments, &put, all[a->procedure]), 0);
+}
+
+static void ask(struct shadow *s, struct request *r, const struct asking *a, uint64_t begin,
+                uint64_t end)
+{
+    struct effect *e = &r->effect;
+
+    *r = (struct request){ .shadow = s, .begin = begin, .end = end, .stage = STAGE_ENDED };
+    write_arguments(a, &r->call);
+    *e = (struct effect){ .procedure = procedure_find(NFS3_PROGRAM, NFS3_VERSION, a->procedure),
+                          .arguments_body = { r->call.data, (uint32_t)r->call.len },
+                          .arguments_length = (uint32_t)r->call.len,
+                          .status = STATUS_NONE,
+                          .rpc_status = STATUS_NONE };
+    effect_decode(e);
+    e->rpc_status = e->status = 0;
+    e->succeeded = true;
+    e->object = a->on;
+    e->parent = e->roles & ROLE_PARENT ? a->on : 0;
+    e->parent2 = a->to;
+    e->new_object = a->made;
+    touches_set(s, r, a->gone, a->moved);
+}
+
+/* Returns the objects that are not synchronized any more, as bits. */
+static uint32_t left_by(const struct asking *first, const struct asking *second, uint64_t begun)
+{
+    struct request a, b;
+    struct shadow s;
+    uint32_t left = 0;
+
+    begin(&s);
+    ask(&s, &a, first, 10, 30);
+    ask(&s, &b, second, begun, 40);
+    assert_int_equal(touches_meet(&s, &b, &err), 0);
+    for (uint32_t i = D1; i < OBJECTS_END; i++)
+        left |= mirror_at(s.mirror, i)->state != MIRROR_SYNCHRONIZED ? 1u << i : 0;
+    buf_free(&a.call);
+    buf_free(&b.call);
+    mirror_close(s.mirror);
+    free(s.known);
+    return left;
+}
+
+/* In both orders of the replies; and none, if the second was called after the first's reply. */
+static void expect(uint32_t left, const struct asking *a, const struct asking *b)
+{
+    assert_int_equal(left_by(a, b, 20), left);
+    assert_int_equal(left_by(b, a, 20), left);
+    assert_int_equal(left_by(a, b, 35), 0);
+    assert_int_equal(left_by(b, a, 35), 0);
+}
+
+/* --- the cases */
+
+static const struct asking mode = { .procedure = SETATTR,
+                                    .on = F,
+                                    .set = { .set_mode = true, .mode = 04755 } };
+static const struct asking size = { .procedure = SETATTR,
+                                    .on = F,
+                                    .set = { .set_size = true, .size = 4 } };
+static const struct asking write_0 = { .procedure = WRITE, .on = F };
+static const struct asking write_5 = { .procedure = WRITE, .on = F, .offset = 5 };
+static const struct asking write_10 = { .procedure = WRITE, .on = F, .offset = 10 };
+
+static void test_contents(void **state)
+{
+    (void)state;
+    expect(0, &write_0, &write_10);
+    expect(1 << F, &write_0, &write_5);
+    expect(1 << F, &size, &write_0);
+}
+
+/* Writing, and truncating, takes the set-id bits away. */
+static void test_attributes(void **state)
+{
+    (void)state;
+    expect(1 << F, &mode, &mode);
+    expect(1 << F, &mode, &write_0);
+    expect(1 << F, &mode, &size);
+}
+
+/* What is made in a directory inherits from it. */
+static void test_inherited(void **state)
+{
+    const struct asking group = { .procedure = SETATTR,
+                                  .on = D1,
+                                  .set = { .set_gid = true, .gid = 7 } };
+    const struct asking mkdir = { .procedure = MKDIR, .on = D1, .made = D2, .name = "x" };
+    const struct asking create = { .procedure = CREATE, .on = D1, .made = G, .name = "x" };
+    const struct asking remove = { .procedure = REMOVE, .on = D1, .gone = G, .name = "x" };
+    const struct asking link = { .procedure = LINK, .on = G, .to = D1, .name2 = "x" };
+
+    (void)state;
+    expect(1 << D1 | 1 << D2, &group, &mkdir);
+    expect(1 << D1 | 1 << G, &group, &create);
+    expect(0, &group, &remove);
+    expect(0, &group, &link);
+}
+
+/* An UNCHECKED CREATE of a file that is there sets its size. */
+static void test_created_again(void **state)
+{
+    const struct asking empty = {
+        .procedure = CREATE, .on = D1, .made = F, .name = "x", .set = { .set_size = true }
+    };
+    struct asking as_it_is = empty;
+
+    (void)state;
+    as_it_is.set.set_size = false;
+    expect(1 << F, &empty, &write_0);
+    expect(1 << F, &empty, &size);
+    expect(0, &as_it_is, &write_0);
+}
+
+static void test_names(void **state)
+{
+    const struct asking first = {
+        .procedure = RENAME, .on = D1, .to = D2, .moved = F, .name = "a", .name2 = "b"
+    };
+    const struct asking second = {
+        .procedure = RENAME, .on = D2, .to = D3, .moved = G, .name = "b", .name2 = "c"
+    };
+    const struct asking other = {
+        .procedure = RENAME, .on = D2, .to = D3, .moved = G, .name = "d", .name2 = "e"
+    };
+    const struct asking remove = { .procedure = REMOVE, .on = D1, .gone = G, .name = "y" };
+
+    (void)state;
+    /* D3/c is what was moved, or what had been there: nobody knows of any of the three */
+    expect(1 << D1 | 1 << D2 | 1 << D3 | 1 << F | 1 << G, &first, &second);
+    expect(0, &first, &other);
+    expect(0, &first, &remove);
+}
+
+/* A call that the reference took so long for that what was under way with it was dropped. */
+static void test_forgotten(void **state)
+{
+    struct request r;
+    struct shadow s;
+
+    (void)state;
+    begin(&s);
+    s.forgotten = 25;
+    ask(&s, &r, &write_0, 26, 40);
+    assert_int_equal(touches_meet(&s, &r, &err), 0);
+    assert_int_equal(mirror_at(s.mirror, F)->state, MIRROR_SYNCHRONIZED);
+    r.begin = 20;
+    assert_int_equal(touches_meet(&s, &r, &err), 0);
+    assert_int_equal(mirror_at(s.mirror, F)->state, MIRROR_QUEUED);
+    assert_int_equal(mirror_at(s.mirror, D1)->state, MIRROR_SYNCHRONIZED);
+    buf_free(&r.call);
+    mirror_close(s.mirror);
+    free(s.known);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contents),  cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_inherited), cmocka_unit_test(test_created_again),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_forgotten),
+    };
+
+    const struct copy_setup setup = { .loop = loop_new(&err) };
+    int failed;
+
+    wire_init();
+    copy = copy_new(&setup, &err);
+    if (!copy || nfs3_structs_init(&err) < 0)
+        return 1;
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    copy_free(copy);
+    loop_free(setup.loop);
+    return failed;
+}
