@@ -384,6 +384,28 @@ SELECT b.object, b.parent, b.name,
   LEFT JOIN code t ON t.domain = 'name_event' AND t.value = e.event
  WHERE b.event NOT IN (3, 5) AND b.before IN (3, 5);
 
+-- Phases that clients marked in the traffic (nfsdigest phase): the operations of the client between two
+-- marks, in the order of their times and ids. A mark is a LOOKUP of a name of this form, whatever the
+-- answer is. The last dot begins a part that makes names differ. The same mark again counts once. Marks
+-- themselves belong to no phase.
+CREATE VIEW phase AS
+SELECT client, name, start, start_operation, stop, stop_operation     -- stop NULL: until the end
+  FROM (SELECT client, name, time AS start, id AS start_operation, lead(time) OVER w AS stop,
+               lead(id) OVER w AS stop_operation
+          FROM (SELECT o.id, o.client, o.call_time AS time, p.name AS mark,
+                       lag(p.name) OVER (PARTITION BY o.client ORDER BY o.call_time, o.id) AS before,
+                       CASE instr(substr(p.name, 18), '.')
+                            WHEN 0 THEN substr(p.name, 18)
+                            ELSE substr(p.name, 18,
+                                        length(rtrim(p.name, replace(p.name, '.', ''))) - 18)
+                       END AS name
+                  FROM path p CROSS JOIN operation o ON o.path = p.id
+                 WHERE p.name GLOB '.nfsdigest-phase-*' AND o.program = 100003 AND o.version = 3
+                   AND o.procedure = 3 AND o.call_time IS NOT NULL)
+         WHERE mark IS NOT before
+        WINDOW w AS (PARTITION BY client ORDER BY time, id))
+ WHERE name <> '';
+
 -- Latencies of answered operations in milliseconds; percentiles by nearest rank.
 CREATE VIEW latency_by_procedure AS
 SELECT g.name AS program, l.version, ifnull(r.name, l.procedure) AS procedure, l.operations,
@@ -431,6 +453,7 @@ SELECT path, max(n) AS operations,
 
 CREATE INDEX object_by_handle ON object (handle, server);
 CREATE INDEX path_by_parent ON path (parent, name, object);
+CREATE INDEX path_of_phase ON path (name) WHERE name GLOB '.nfsdigest-phase-*';
 CREATE INDEX credential_by_body ON credential (body);
 CREATE INDEX name_event_by_object ON name_event (object);
 CREATE INDEX operation_by_time ON operation (ifnull(call_time, reply_time));

@@ -26,6 +26,7 @@ int cmd_tree(int argc, char **argv, struct err *err);
 int cmd_deps(int argc, char **argv, struct err *err);
 int cmd_concurrency(int argc, char **argv, struct err *err);
 int cmd_rdump(int argc, char **argv, struct err *err);
+int cmd_phase(int argc, char **argv, struct err *err);
 int cmd_outage(int argc, char **argv, struct err *err);
 int cmd_hang(int argc, char **argv, struct err *err);
 int cmd_starve(int argc, char **argv, struct err *err);

@@ -17,6 +17,8 @@ static const char about[] =
     "Summarizes a trace database, a record stream or a capture.  Latencies are\n"
     "those of answered operations, from the frame that completed the call to the\n"
     "frame that completed the reply.  Percentiles are exact, by nearest rank.\n"
+    "--by phase shows what happened in phases that clients marked with \"nfsdigest\n"
+    "phase\": \"lasted\" is their time, over all marks.  Marks are in no phase.\n"
     "\n"
     "With filters, only operations that match all of them are counted.  --every shows\n"
     "them by the time of their calls: \"resent\" are retransmitted calls, and\n"
@@ -33,13 +35,13 @@ struct info_request {
 /* Sets which tables are read. */
 static int parse_by(const char *by, unsigned *tables, struct err *err)
 {
-    *tables = (1u << BY_MAX) - 1;
+    *tables = GROUPS_USUAL;
     for (int i = 0; by && i < BY_MAX; i++)
         if (strcmp(by, group_names[i]) == 0) {
             *tables = 1u << i;
             return 0;
         }
-    return by ? err_set(err, ERR_USAGE, "--by takes procedure, client, user or path") : 0;
+    return by ? err_set(err, ERR_USAGE, "--by takes procedure, client, user, path or phase") : 0;
 }
 
 /* Counts and prints. */
@@ -93,8 +95,10 @@ int cmd_info(int argc, char **argv, struct err *err)
 {
     struct info_request request = { .groups.top = 20, .every = INT64_MIN };
     const struct arg own[] = {
-        { 'b', "by", "WHAT", "show only the table by procedure, client, user or path", set_text,
-          &request.by },
+        { 'b', "by", "WHAT",
+          "show only the table by procedure, client, user,\n"
+          "path or phase",
+          set_text, &request.by },
         { 'n', "top", "N", "show N lines in each table (20)", set_count, &request.groups.top },
         { 0, "every", "TIME", "show a line for each interval of this length (1s)", set_duration,
           &request.every },

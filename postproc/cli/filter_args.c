@@ -34,6 +34,10 @@ void filter_arg_table(struct filter *f, struct arg table[FILTER_ARG_COUNT])
           "or seconds since 1970",
           set_text, &f->from },
         { 't', "to", "TIME", "only operations called before this time", set_text, &f->to },
+        { 0, "phase", "NAME",
+          "only operations in phases of this name, which\n"
+          "clients marked (nfsdigest phase)",
+          set_text, &f->phase },
         { 0, "min-latency", "TIME",
           "only operations answered after this long (1.5ms)\n"
           "or longer",

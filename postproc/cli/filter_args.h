@@ -9,7 +9,7 @@
 #include "show/args.h"
 #include "store/filter.h"
 
-enum { FILTER_ARG_COUNT = 18 };
+enum { FILTER_ARG_COUNT = 19 };
 
 /* Fills |table|, including its last row.  Parsing the arguments then sets |to|, which must not
  * move. */

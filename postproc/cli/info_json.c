@@ -50,7 +50,14 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
 
         json_break(j);
         json_object(j, NULL);
-        json_text(j, group_names[by], x->label);
+        if (by == BY_PHASE && x->key[0] < 0)
+            json_null(j, group_names[by]);
+        else
+            json_text(j, group_names[by], x->label);
+        if (by == BY_PHASE) {
+            json_u64(j, "times", x->times);
+            json_i64(j, "lasted", x->lasted);
+        }
         if (by == BY_PROCEDURE) {
             json_i64(j, "program", x->key[0]);
             json_i64(j, "version", x->key[1]);
@@ -121,7 +128,8 @@ int info_json(const struct info_view *view, struct err *err)
     for (int by = 0; by < BY_MAX; by++)
         if (view->tables & 1u << by)
             json_groups(&view->groups.by[by], (enum group_by)by, &j);
-    if (whole && (json_rows(view, "problems", info_problems, &j, err) < 0 ||
+    if (whole && (json_rows(view, "phases", info_phases, &j, err) < 0 ||
+                  json_rows(view, "problems", info_problems, &j, err) < 0 ||
                   json_rows(view, "counters", info_counters, &j, err) < 0))
         return -err->code;
     if (whole) {

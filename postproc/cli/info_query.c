@@ -21,6 +21,9 @@ const char info_totals[] =
 const char info_pairing[] =
     "SELECT name AS pairing, CASE value WHEN 0 THEN ?1 WHEN 1 THEN ?2 WHEN 2 THEN ?3 WHEN 3 THEN ?4"
     " WHEN 4 THEN ?5 END AS operations FROM code WHERE domain = 'pairing' ORDER BY value";
+const char info_phases[] =
+    "SELECT name AS phase, client, start, stop, start_operation, stop_operation FROM phase"
+    " ORDER BY start, start_operation";
 const char info_problems[] =
     "SELECT c.name AS problem, count(*) AS count, sum(p.length) AS bytes FROM problem p"
     " JOIN code c ON c.domain = 'problem' AND c.value = p.kind GROUP BY p.kind ORDER BY p.kind";

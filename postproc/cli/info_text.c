@@ -20,14 +20,20 @@ static void print_line(const char *text)
 
 static void text_groups(const struct groups *g, enum group_by by)
 {
-    static const char *const titles[] = { "Operations", "Clients", "Users", "Busiest files" };
+    static const char *const titles[] = { "Operations", "Clients", "Users", "Busiest files",
+                                          "Phases" };
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
 
-    printf("\n%s\n%12s %9s %11s %11s %9s %9s %9s %9s  %s\n", titles[by], "operations", "errors",
-           "read", "written", "p50", "p90", "p99", "max", group_names[by]);
+    printf("\n%s\n", titles[by]);
+    if (by == BY_PHASE)
+        printf("%9s ", "lasted");
+    printf("%12s %9s %11s %11s %9s %9s %9s %9s  %s\n", "operations", "errors", "read", "written",
+           "p50", "p90", "p99", "max", group_names[by]);
     for (int i = 0; i < g->count; i++) {
         const struct group *x = &g->groups[i];
 
+        if (by == BY_PHASE)
+            printf("%9s ", x->times ? duration_text(x->lasted, a) : "-");
         printf("%12s %9s %11s %11s", count_text(x->operations, a), count_text(x->errors, b),
                x->read ? size_text(x->read, c) : "-", x->written ? size_text(x->written, d) : "-");
         if (x->answered)
@@ -119,6 +125,18 @@ static void text_pairing(sqlite3_stmt *s)
            strcmp((const char *)sqlite3_column_text(s, 0), "capture ended") == 0 ? "\n" : ",");
 }
 
+static void text_phase(sqlite3_stmt *s)
+{
+    char start[VALUE_TEXT_MAX], lasted[VALUE_TEXT_MAX];
+
+    printf("  %s %12s  %s  ", time_text(sqlite3_column_int64(s, 2), start),
+           sqlite3_column_type(s, 3) == SQLITE_NULL
+               ? "to the end"
+               : duration_text(sqlite3_column_int64(s, 3) - sqlite3_column_int64(s, 2), lasted),
+           (const char *)sqlite3_column_text(s, 1));
+    print_line((const char *)sqlite3_column_text(s, 0));
+}
+
 static void text_problem(sqlite3_stmt *s)
 {
     char count[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX];
@@ -189,7 +207,9 @@ int info_text(const struct info_view *view, struct err *err)
         each_row(view, info_pairing, text_pairing, NULL, err) < 0 || text_unopened(view, err) < 0)
         return -err->code;
     text_tables(view);
-    if (each_row(view, info_problems, text_problem, "Losses and problems", err) < 0)
+    if (each_row(view, info_phases, text_phase, "Phases (--by phase shows what happened in them)",
+                 err) < 0 ||
+        each_row(view, info_problems, text_problem, "Losses and problems", err) < 0)
         return -err->code;
     return each_row(view, info_counters, text_counter, "Counters", err);
 }

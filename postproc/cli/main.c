@@ -19,6 +19,7 @@ static const struct command commands[] = {
     { "deps", cmd_deps, "show which operations depend on which" },
     { "concurrency", cmd_concurrency, "estimate how much concurrency a replay can reach" },
     { "rdump", cmd_rdump, "make, show and check replay dumps" },
+    { "phase", cmd_phase, "mark a phase of a workload in the traffic, from a client" },
     { "outage", cmd_outage, "show when a server did not answer, and what became of its clients" },
     { "hang", cmd_hang, "show which calls wait at a point in time, and who that speaks against" },
     { "starve", cmd_starve, "show how clients share a server, and who queues behind whom" },

@@ -19,7 +19,8 @@ const char ops_select[] =
     " (SELECT count(*) FROM retransmission r WHERE r.operation = o.id),"
     " (SELECT count(*) FROM copy y WHERE y.operation = o.id), o.arguments,"
     " o.arguments_length, o.result, o.result_length,"
-    " o.counterpart, o.counterpart_copy, c.machine"
+    " o.counterpart, o.counterpart_copy, c.machine,"
+    " phase_of(o.id, o.client, ifnull(o.call_time, o.reply_time))"
     " FROM operation o JOIN flow f ON f.id = o.flow LEFT JOIN credential c ON c.id = o.credential";
 
 const struct ops_column ops_columns[] = {
@@ -60,6 +61,7 @@ const struct ops_column ops_columns[] = {
     { "uid", OP_UID },
     { "gid", OP_GID },
     { "machine", OP_MACHINE },
+    { "phase", OP_PHASE },
     { "data_length", OP_DATA_LENGTH },
     { "depends_on", OP_DEPENDS_ON },
     { "retransmissions", OP_RETRANSMISSIONS },

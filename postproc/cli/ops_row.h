@@ -63,6 +63,7 @@ enum {
     OP_COUNTERPART,
     OP_COUNTERPART_COPY,
     OP_MACHINE,
+    OP_PHASE,
 };
 
 /* Conditions on operation o follow. */

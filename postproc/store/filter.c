@@ -63,9 +63,10 @@ void filter_init(struct filter *f)
 bool filter_is_empty(const struct filter *f)
 {
     return !f->client && !f->server && !f->path && !f->procedure && !f->program && !f->status &&
-           !f->from && !f->to && f->min_latency == INT64_MIN && f->max_latency == INT64_MIN &&
-           f->object == UINT64_MAX && f->uid == UINT64_MAX && f->xid == UINT64_MAX &&
-           f->frame == UINT64_MAX && f->source == UINT64_MAX && !f->unpaired && !f->retransmitted;
+           !f->phase && !f->from && !f->to && f->min_latency == INT64_MIN &&
+           f->max_latency == INT64_MIN && f->object == UINT64_MAX && f->uid == UINT64_MAX &&
+           f->xid == UINT64_MAX && f->frame == UINT64_MAX && f->source == UINT64_MAX &&
+           !f->unpaired && !f->retransmitted;
 }
 
 static const struct {
@@ -242,6 +243,16 @@ static int path_condition(sqlite3 *db, struct build *b, const char *path, struct
                   "the trace shows no path that begins with", err);
 }
 
+static int phase_condition(sqlite3 *db, struct build *b, const char *phase, struct err *err)
+{
+    if (!phase)
+        return 0;
+    condition(b, "phase_of(o.id, o.client, ifnull(o.call_time, o.reply_time)) = ?");
+    add_text(b, phase);
+    return exists(db, "SELECT 1 FROM phase WHERE name = ?", phase,
+                  "no phase of the trace is called", err);
+}
+
 static void other_conditions(struct build *b, const struct filter *f)
 {
     if (f->object != UINT64_MAX) {
@@ -306,7 +317,7 @@ int filter_prepare(sqlite3 *db, const struct filter *f, const char *select, sqli
         named(db, &b, f->program, &program, err) < 0 ||
         named(db, &b, f->procedure, &procedure, err) < 0 ||
         status_condition(db, &b, f->status, err) < 0 || time_conditions(db, &b, f, err) < 0 ||
-        path_condition(db, &b, f->path, err) < 0) {
+        path_condition(db, &b, f->path, err) < 0 || phase_condition(db, &b, f->phase, err) < 0) {
         buf_free(&b.sql);
         return -err->code;
     }

@@ -16,6 +16,7 @@ enum filter_order { FILTER_BY_ID, FILTER_BY_TIME, FILTER_BY_LATENCY, FILTER_BY_B
 
 struct filter {
     const char *client, *server, *path, *procedure, *program, *status; /* NULL: unset */
+    const char *phase;                                                 /* phases.h; NULL: unset */
     const char *from, *to;                                             /* moment.h; NULL: unset */
     int64_t min_latency, max_latency;                                  /* INT64_MIN: unset */
     uint64_t object, uid, xid, frame, source, limit;                   /* UINT64_MAX: unset */

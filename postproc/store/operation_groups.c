@@ -2,15 +2,15 @@
 /* postproc/store/operation_groups.c
  *
  * One query reads all operations in their order, which is the order on disk.  Each one is added to
- * its procedure, client, user and path, and its latency is put aside for the percentiles of the
- * groups that are shown.  For cmd_info.c and packages.  The contract is in operation_groups.h.
+ * its procedure, client, user, path and phase, and its latency is put aside for the percentiles of
+ * the groups that are shown.  For cmd_info.c and packages.  The contract is in operation_groups.h.
  */
 #include "store/operation_groups.h"
 #include "base/digest.h"
-#include "base/grow.h"
-#include "base/table.h"
 #include "record/record.h"
 #include "store/group_labels.h"
+#include "store/group_members.h"
+#include "store/phases.h"
 #include "store/quantiles.h"
 #include "store/sql.h"
 #include "store/store.h"
@@ -19,15 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const group_names[BY_MAX] = { "procedure", "client", "user", "path" };
-
-_Static_assert((int)BY_MAX <= (int)QUANTILES_DIMENSIONS, "each table has a dimension");
+const char *const group_names[BY_MAX] = { "procedure", "client", "user", "path", "phase" };
 
 static const char select_operations[] =
     "SELECT o.flow, o.client, o.path, o.program, o.version, o.procedure, o.pairing,"
     " o.call_frame IS NOT NULL, o.reply_frame IS NOT NULL, o.call_flags, o.reply_flags,"
-    " o.call_time, o.reply_time, o.rpc_status, o.status, o.data_length, o.credential"
-    " FROM operation o";
+    " o.call_time, o.reply_time, o.rpc_status, o.status, o.data_length, o.credential,"
+    " o.id FROM operation o";
 
 enum {
     OP_FLOW,
@@ -47,33 +45,14 @@ enum {
     OP_STATUS,
     OP_DATA_LENGTH,
     OP_CREDENTIAL,
-};
-
-struct member {
-    struct group group;
-    int64_t least; /* of the latencies */
-    uint32_t at;   /* its number as a group of quantiles.h */
-};
-
-struct dimension {
-    struct table table;
-    struct member *members;
-    uint32_t count, cap;
-};
-
-/* Which member the operations of a flow, or of a credential, belong to. */
-struct known_members {
-    struct table table;
-    struct known_member {
-        int64_t id;
-        uint32_t member;
-    } *list;
-    uint32_t count, cap;
+    OP_ID,
 };
 
 struct counting {
     struct groups_totals totals;
     struct dimension by[BY_MAX];
+    int slots[BY_MAX]; /* of the tables that are read: their dimensions of quantiles.h */
+    struct phases phases;
     struct known_members clients, users; /* by flow, and by credential */
     struct table client_table;           /* by address; slots of by[BY_CLIENT].members */
     sqlite3_stmt *credential;            /* flavor and uid of ?1 */
@@ -82,43 +61,14 @@ struct counting {
 
 static void counting_free(struct counting *c)
 {
-    for (int by = 0; by < BY_MAX; by++) {
-        for (uint32_t i = 0; i < c->by[by].count; i++)
-            free(c->by[by].members[i].group.label);
-        free(c->by[by].members);
-        table_free(&c->by[by].table);
-    }
-    free(c->clients.list);
-    free(c->users.list);
-    table_free(&c->clients.table);
-    table_free(&c->users.table);
+    for (int by = 0; by < BY_MAX; by++)
+        members_free(&c->by[by]);
+    known_members_free(&c->clients);
+    known_members_free(&c->users);
     table_free(&c->client_table);
     sqlite3_finalize(c->credential);
     quantiles_free(c->quantiles);
-}
-
-/* Returns the number of a new member, or TABLE_NONE. */
-static uint32_t add_member(struct dimension *d, struct table *table, uint64_t hash,
-                           const struct group *group)
-{
-    if (GROW(d->members, d->count, d->cap) < 0 || table_add(table, hash, d->count) < 0)
-        return TABLE_NONE;
-    d->members[d->count] = (struct member){ .group = *group, .at = d->count };
-    return d->count++;
-}
-
-static uint32_t by_key(struct dimension *d, const int64_t key[3])
-{
-    uint64_t hash = XXH3_64bits(key, 3 * sizeof(*key));
-    struct group group = { 0 };
-    uint32_t at;
-
-    for (uint32_t i = table_first(&d->table, hash, &at); i != TABLE_NONE;
-         i = table_next(&d->table, hash, &at))
-        if (memcmp(d->members[i].group.key, key, sizeof(group.key)) == 0)
-            return i;
-    memcpy(group.key, key, sizeof(group.key));
-    return add_member(d, &d->table, hash, &group);
+    phases_free(&c->phases);
 }
 
 static uint32_t by_address(struct counting *c, const char *address)
@@ -133,52 +83,30 @@ static uint32_t by_address(struct counting *c, const char *address)
         if (strcmp(d->members[i].group.label, address) == 0)
             return i;
     group.label = strdup(address);
-    i = group.label ? add_member(d, &c->client_table, hash, &group) : TABLE_NONE;
+    i = group.label ? members_add(d, &c->client_table, hash, &group) : TABLE_NONE;
     if (i == TABLE_NONE)
         free(group.label);
     return i;
-}
-
-static uint32_t known_member(const struct known_members *known, int64_t id)
-{
-    uint64_t hash = XXH3_64bits(&id, sizeof(id));
-    uint32_t at;
-
-    for (uint32_t i = table_first(&known->table, hash, &at); i != TABLE_NONE;
-         i = table_next(&known->table, hash, &at))
-        if (known->list[i].id == id)
-            return known->list[i].member;
-    return TABLE_NONE;
-}
-
-/* Returns |member|, or TABLE_NONE without memory. */
-static uint32_t know_member(struct known_members *known, int64_t id, uint32_t member)
-{
-    if (member == TABLE_NONE || GROW(known->list, known->count, known->cap) < 0 ||
-        table_add(&known->table, XXH3_64bits(&id, sizeof(id)), known->count) < 0)
-        return TABLE_NONE;
-    known->list[known->count++] = (struct known_member){ id, member };
-    return member;
 }
 
 /* The client of the row; its address is read once for each flow. */
 static uint32_t client_of(struct counting *c, sqlite3_stmt *row)
 {
     int64_t flow = sqlite3_column_int64(row, OP_FLOW);
-    uint32_t client = known_member(&c->clients, flow);
+    uint32_t client = known_members_find(&c->clients, flow);
     const char *address;
 
     if (client != TABLE_NONE)
         return client;
     address = sql_column_text(row, OP_CLIENT);
-    return know_member(&c->clients, flow, address ? by_address(c, address) : TABLE_NONE);
+    return known_members_add(&c->clients, flow, address ? by_address(c, address) : TABLE_NONE);
 }
 
 /* The user of the row; each credential is read once. */
 static uint32_t user_of(struct counting *c, sqlite3_stmt *row)
 {
     int64_t credential = sqlite3_column_int64(row, OP_CREDENTIAL); /* 0: NULL */
-    uint32_t user = known_member(&c->users, credential);
+    uint32_t user = known_members_find(&c->users, credential);
     int64_t key[3] = { USER_UNKNOWN };
 
     if (user != TABLE_NONE)
@@ -191,7 +119,21 @@ static uint32_t user_of(struct counting *c, sqlite3_stmt *row)
         key[1] = has_uid ? 0 : sqlite3_column_int64(c->credential, 0);
     }
     sqlite3_reset(c->credential);
-    return know_member(&c->users, credential, by_key(&c->by[BY_USER], key));
+    return known_members_add(&c->users, credential, members_by_key(&c->by[BY_USER], key));
+}
+
+/* The phase of the row, or -1. */
+static int64_t phase_of(const struct counting *c, sqlite3_stmt *row)
+{
+    int at = sqlite3_column_type(row, OP_CALL_TIME) == SQLITE_NULL ? OP_REPLY_TIME : OP_CALL_TIME;
+    const char *client = sql_column_text(row, OP_CLIENT);
+    uint32_t name;
+
+    if (!client || sqlite3_column_type(row, at) == SQLITE_NULL)
+        return -1;
+    name = phases_at(&c->phases, client, sqlite3_column_int64(row, at),
+                     sqlite3_column_int64(row, OP_ID));
+    return name == PHASE_NONE ? -1 : (int64_t)name;
 }
 
 static void count_totals(struct groups_totals *t, sqlite3_stmt *row)
@@ -249,18 +191,19 @@ static void count(struct member *m, const struct group *part, int64_t latency)
     g->answered++;
 }
 
-/* The members of the row, TABLE_NONE where it has none.  Returns 0 or -1: no memory. */
+/* The members of the row, QUANTILES_NO_GROUP where it has none.  Returns 0 or -1: no memory. */
 static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
-                      uint32_t members[QUANTILES_DIMENSIONS])
+                      uint32_t members[BY_MAX])
 {
     bool has[BY_MAX] = {
         [BY_PROCEDURE] = sqlite3_column_type(row, OP_PROGRAM) != SQLITE_NULL,
         [BY_CLIENT] = true,
         [BY_USER] = true,
         [BY_PATH] = sqlite3_column_type(row, OP_PATH) != SQLITE_NULL,
+        [BY_PHASE] = true,
     };
 
-    for (int by = 0; by < QUANTILES_DIMENSIONS; by++)
+    for (int by = 0; by < BY_MAX; by++)
         members[by] = QUANTILES_NO_GROUP;
     for (int by = 0; by < BY_MAX; by++) {
         int64_t key[3] = { 0 };
@@ -274,10 +217,14 @@ static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
         case BY_USER:
             members[by] = user_of(c, row);
             break;
+        case BY_PHASE:
+            key[0] = phase_of(c, row);
+            members[by] = members_by_key(&c->by[by], key);
+            break;
         default:
             for (int i = 0; i < (by == BY_PATH ? 1 : 3); i++)
                 key[i] = sqlite3_column_int64(row, (by == BY_PATH ? OP_PATH : OP_PROGRAM) + i);
-            members[by] = by_key(&c->by[by], key);
+            members[by] = members_by_key(&c->by[by], key);
         }
         if (members[by] == TABLE_NONE)
             return -1;
@@ -289,7 +236,7 @@ static int count_row(struct counting *c, unsigned tables, sqlite3_stmt *row, str
 {
     int64_t latency = (int64_t)((uint64_t)sqlite3_column_int64(row, OP_REPLY_TIME) -
                                 (uint64_t)sqlite3_column_int64(row, OP_CALL_TIME));
-    uint32_t members[QUANTILES_DIMENSIONS];
+    uint32_t members[BY_MAX], slots[QUANTILES_DIMENSIONS];
     struct group part = part_of(row);
 
     count_totals(&c->totals, row);
@@ -298,7 +245,14 @@ static int count_row(struct counting *c, unsigned tables, sqlite3_stmt *row, str
     for (int by = 0; by < BY_MAX; by++)
         if (members[by] != QUANTILES_NO_GROUP)
             count(&c->by[by].members[members[by]], &part, latency);
-    return part.answered && tables ? quantiles_put(c->quantiles, latency, members, err) : 0;
+    if (!part.answered || !tables)
+        return 0;
+    for (int d = 0; d < QUANTILES_DIMENSIONS; d++)
+        slots[d] = QUANTILES_NO_GROUP;
+    for (int by = 0; by < BY_MAX; by++)
+        if (tables & 1u << by)
+            slots[c->slots[by]] = members[by];
+    return quantiles_put(c->quantiles, latency, slots, err);
 }
 
 /* By operations, then by key; clients by address. */
@@ -336,7 +290,7 @@ static int show(struct counting *c, enum group_by by, uint64_t top, struct group
         groups->groups[groups->count++] = m->group;
         if (m->group.answered)
             wanted[(*wanted_count)++] = (struct quantiles_wanted){
-                .dimension = by,
+                .dimension = (unsigned)c->slots[by],
                 .group = m->at,
                 .count = m->group.answered,
                 .least = m->least,
@@ -378,14 +332,54 @@ static int add_percentiles(struct counting *c, struct operation_groups *groups, 
     return result;
 }
 
+/* Each phase has a group, also if nothing happened in it. */
+static int add_phases(struct counting *c, const struct filter *filter, struct err *err)
+{
+    const struct phases *p = &c->phases;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        int64_t key[3] = { p->list[i].name };
+        uint32_t member;
+
+        if (filter && filter->phase && strcmp(filter->phase, p->names[p->list[i].name]) != 0)
+            continue;
+        member = members_by_key(&c->by[BY_PHASE], key);
+        if (member == TABLE_NONE)
+            return err_memory(err, "phases");
+        c->by[BY_PHASE].members[member].group.times++;
+        c->by[BY_PHASE].members[member].group.lasted += p->list[i].stop - p->list[i].start;
+    }
+    return 0;
+}
+
+static int label_phases(const struct phases *phases, struct groups *g, struct err *err)
+{
+    for (int i = 0; i < g->count; i++) {
+        int64_t name = g->groups[i].key[0];
+
+        g->groups[i].label = strdup(name < 0 ? "in no phase" : phases->names[name]);
+        if (!g->groups[i].label)
+            return err_memory(err, "phases");
+    }
+    return 0;
+}
+
 static int read_all(sqlite3 *db, const struct groups_request *request,
                     struct operation_groups *groups, struct err *err)
 {
     struct counting c = { .quantiles = quantiles_new(err) };
-    int result = c.quantiles ? 0 : -err->code;
+    int result = c.quantiles ? 0 : -err->code, slots = 0;
     sqlite3_stmt *stmt = NULL;
     struct filter all;
 
+    for (int by = 0; by < BY_MAX; by++)
+        if (request->tables & 1u << by)
+            c.slots[by] = slots++;
+    if (slots > QUANTILES_DIMENSIONS && result == 0)
+        result = err_set(err, ERR_USAGE, "more than %d tables", QUANTILES_DIMENSIONS);
+    if (result == 0 && request->tables & 1u << BY_PHASE &&
+        (phases_read(db, &c.phases, err) < 0 || add_phases(&c, request->filter, err) < 0))
+        result = -err->code;
     filter_init(&all);
     if (result == 0)
         result =
@@ -399,6 +393,8 @@ static int read_all(sqlite3 *db, const struct groups_request *request,
     groups->totals = c.totals;
     if (result == 0)
         result = add_percentiles(&c, groups, request->top, err);
+    if (result == 0)
+        result = label_phases(&c.phases, &groups->by[BY_PHASE], err);
     for (int by = 0; result == 0 && by < BY_MAX; by++)
         result = group_labels_add(db, (enum group_by)by, &groups->by[by], err);
     counting_free(&c);

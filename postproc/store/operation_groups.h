@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/operation_groups.h
  *
- * Operations counted as a whole and by procedure, client, user or path, with exact percentiles of
- * their latency by nearest rank (the smallest value that is not below p percent of all).  All
- * operations are read once.
+ * Operations counted as a whole and by procedure, client, user, path or phase, with exact
+ * percentiles of their latency by nearest rank (the smallest value that is not below p percent of
+ * all).  All operations are read once.
  *
  * Memory: about 150 bytes for each procedure, client, user and path that has operations, 40 bytes
- * for each connection and each credential, and that of quantiles.h.
+ * for each connection and each credential, and that of quantiles.h and phases.h.
  */
 #ifndef NFSDIGEST_STORE_OPERATION_GROUPS_H
 #define NFSDIGEST_STORE_OPERATION_GROUPS_H
 
 #include "store/filter.h"
 
-enum group_by { BY_PROCEDURE, BY_CLIENT, BY_USER, BY_PATH, BY_MAX };
+enum group_by { BY_PROCEDURE, BY_CLIENT, BY_USER, BY_PATH, BY_PHASE, BY_MAX };
+
+/* Those that a summary has if nobody chooses one. */
+enum { GROUPS_USUAL = 1u << BY_PROCEDURE | 1u << BY_CLIENT | 1u << BY_USER | 1u << BY_PATH };
 
 extern const char *const group_names[BY_MAX]; /* "procedure", ... */
 
 struct group {
     char *label;    /* "NFS READ", an address, "uid 1001", a path */
-    int64_t key[3]; /* of a user: uid, or -1 and the flavor of AUTH_ (RFC 5531 s8.2), or -2 */
+    int64_t key[3]; /* of a user: uid, or -1 and the flavor of AUTH_ (RFC 5531 s8.2), or -2; of a
+                     * phase: its place in phases.h, or -1 for operations in no phase */
     uint64_t operations, errors, answered, read, written;
     int64_t p50, p90, p99, max; /* ns; meaningful if answered > 0 */
+    uint64_t times;             /* of a phase: how often it was marked, and for how long */
+    int64_t lasted;             /* altogether, in ns */
 };
 
 struct groups {
@@ -40,7 +46,8 @@ struct groups_totals {
 
 struct groups_request {
     const struct filter *filter; /* NULL: all operations */
-    unsigned tables;             /* bits 1 << enum group_by: which groups are read */
+    unsigned tables;             /* bits 1 << enum group_by: which groups are read; at most
+                                  * QUANTILES_DIMENSIONS (quantiles.h) */
     uint64_t top;                /* how many of each: those with the most operations */
 };
 

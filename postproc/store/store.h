@@ -26,7 +26,7 @@
 
 enum {
     STORE_APPLICATION_ID = 0x4e465344,
-    STORE_VERSION = 6,
+    STORE_VERSION = 7,
     STORE_DIGEST_LEN = 16,
     STORE_HEAD_MAX = 64 << 10, /* bytes under source.head_digest */
 };

@@ -175,11 +175,11 @@ nothing_stored "later record" none.db
 
 # --- databases
 cp good.db later.db
-sqlite3 later.db 'PRAGMA user_version = 7'
+sqlite3 later.db 'PRAGMA user_version = 8'
 for command in info check "ops -n 1"; do
-    expect "$command: later database" 3 'later\.db: .*version 7, .*version 6' $n $command later.db
+    expect "$command: later database" 3 'later\.db: .*version 8, .*version 7' $n $command later.db
 done
-expect "ingest: later database" 3 'later\.db: .*version 7, .*version 6' $n ingest later.db "$long"
+expect "ingest: later database" 3 'later\.db: .*version 8, .*version 7' $n ingest later.db "$long"
 head -c $(($(stat -c %s good.db) / 2)) good.db >half.db
 expect "check: half a database" 3 'half\.db.*damaged' $n check half.db
 expect "ingest: half a database" 3 'half\.db.*damaged' $n ingest half.db "$long"
