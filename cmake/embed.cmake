@@ -28,6 +28,7 @@ nfsdigest_embed(postproc/compare/result.c schemas/compare.sql)
 nfsdigest_embed(model/rules/rules_builtin.c schemas/rules/*.conf)
 nfsdigest_embed(model/lint/lint_rules.c schemas/lint.conf)
 nfsdigest_embed(show/page.c show/page.css)
+nfsdigest_embed(live/tee/shadow_page.c live/tee/shadow_page.js)
 nfsdigest_embed(postproc/report/html_assets.c postproc/report/*.css postproc/report/*.js)
 # the audit has the policies by itself: it does not ask the anonymizer for them
 nfsdigest_embed(postproc/audit/rules_text.c schemas/policies/*.conf)

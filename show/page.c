@@ -88,13 +88,18 @@ void page_begin(struct page *page, const struct page_head *head, output_writer *
              head->style ? head->style : "");
 }
 
-int page_end(struct page *page)
+int page_flush(struct page *page)
 {
-    page_put(page, "</body></html>\n");
     if (!page->failed && page->text.len)
         page->failed = page->write(page->ctx, page->text.data, page->text.len, page->err) < 0;
     buf_free(&page->text);
     return page->failed ? -page->err->code : 0;
+}
+
+int page_end(struct page *page)
+{
+    page_put(page, "</body></html>\n");
+    return page_flush(page);
 }
 
 int page_to_file(void *ctx, const void *data, size_t len, struct err *err)

@@ -47,6 +47,10 @@ void page_raw(struct page *page, const void *data, size_t len);
 void page_text(struct page *page, const char *text);
 void page_text_cut(struct page *page, const char *text, size_t most);
 
+/* For a part of a page alone: |page| has |write|, |ctx| and |err|, and else zeros; no page_begin,
+ * and page_flush in the place of page_end. */
+int page_flush(struct page *page);
+
 /* Ends the page, writes the rest and frees the memory.  Returns 0 or the first error's code. */
 int page_end(struct page *page);
 

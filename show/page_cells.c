@@ -92,3 +92,18 @@ void cells_end(struct page *page)
 {
     page_put(page, "</tbody></table></div>\n");
 }
+
+void cells_tiles(struct page *page)
+{
+    page_put(page, "<dl class=\"tiles\">\n");
+}
+
+void cells_tile(struct page *page, const char *name, const char *value)
+{
+    page_put(page, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, value);
+}
+
+void cells_tiles_end(struct page *page)
+{
+    page_put(page, "</dl>\n");
+}

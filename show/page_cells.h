@@ -27,4 +27,10 @@ void cells_time(struct page *page, bool known, int64_t ns);
 void cells_row_end(struct page *page);
 void cells_end(struct page *page);
 
+/* Figures side by side: cells_tiles, for each one cells_tile, cells_tiles_end.  Both texts of a
+ * tile are markup. */
+void cells_tiles(struct page *page);
+void cells_tile(struct page *page, const char *name, const char *value);
+void cells_tiles_end(struct page *page);
+
 #endif

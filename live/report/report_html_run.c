@@ -56,31 +56,26 @@ static void heading(struct page *page, int level, const char *text)
     page_put(page, "<h%d>%s</h%d>\n", level, text, level);
 }
 
-static void tile(struct page *page, const char *name, const char *value)
-{
-    page_put(page, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, value);
-}
-
 static void tiles(struct page *page, const struct report *r)
 {
     const struct report_run *run = &r->run;
     char text[VALUE_TEXT_MAX];
     double rate;
 
-    page_put(page, "<dl class=\"tiles\">\n");
-    tile(page, "operations", count_text(run->operations, text));
+    cells_tiles(page);
+    cells_tile(page, "operations", count_text(run->operations, text));
     snprintf(text, sizeof(text), "%.2f %%",
              report_share(count_of(r, VERDICT_AS_RECORDED), run->operations));
-    tile(page, "as recorded", text);
-    tile(page, "time of the run", duration_text(run->duration, text));
-    tile(page, "last plan at", duration_text(run->planned, text));
-    tile(page, "longest chain of operations", duration_text(run->critical_path, text));
+    cells_tile(page, "as recorded", text);
+    cells_tile(page, "time of the run", duration_text(run->duration, text));
+    cells_tile(page, "last plan at", duration_text(run->planned, text));
+    cells_tile(page, "longest chain of operations", duration_text(run->critical_path, text));
     rate = report_rate((double)report_timed(r), run->duration);
-    tile(page, "operations a second",
-         count_text(rate < 1e18 ? (uint64_t)(rate + 0.5) : UINT64_MAX, text));
+    cells_tile(page, "operations a second",
+               count_text(rate < 1e18 ? (uint64_t)(rate + 0.5) : UINT64_MAX, text));
     snprintf(text, sizeof(text), "%.2f", report_concurrency(r));
-    tile(page, "at the same time", text);
-    page_put(page, "</dl>\n");
+    cells_tile(page, "at the same time", text);
+    cells_tiles_end(page);
 }
 
 static void classes(struct page *page, const struct report *r)

@@ -273,14 +273,30 @@ int shadow_sut_root(struct shadow *s, struct bytes root, struct err *err)
     return result;
 }
 
+static int keep_groups(struct shadow *s, const struct teelog *log, struct err *err)
+{
+    const struct teelog_group *groups = teelog_groups(log, &s->group_count, &s->further);
+
+    s->groups = calloc(s->group_count + 1, sizeof(*groups));
+    if (!s->groups) {
+        s->group_count = 0;
+        return err_memory(err, "differences");
+    }
+    memcpy(s->groups, groups, s->group_count * sizeof(*groups));
+    return 0;
+}
+
 int shadow_end(struct shadow *s, struct err *err)
 {
     int result = tap_ring_drain(s->ring, err);
     struct teelog *log = s->log;
+    struct err memory = { 0 };
 
     if (result == 0)
         result = verdicts_all(s, err);
     s->verdicts = *teelog_counts(log);
+    if (keep_groups(s, log, &memory) < 0 && result == 0)
+        result = err_set(err, memory.code, "%s", memory.text);
     s->log = NULL;
     if (result == 0)
         return teelog_end(log, err);
@@ -310,6 +326,7 @@ void shadow_free(struct shadow *s)
         change_pool_close(s->pool);
     listings_free(&s->listings);
     buf_free(&s->reply);
+    free(s->groups);
     free(s->known);
     free(s->gone);
     free(s->engine_objects);

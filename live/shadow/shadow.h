@@ -136,9 +136,26 @@ int shadow_end(struct shadow *shadow, struct err *err);
 
 const struct shadow_counts *shadow_counts(struct shadow *shadow);
 const struct teelog_counts *shadow_verdicts(const struct shadow *shadow);
+/* As teelog_groups; valid until shadow_free, or until shadow_end. */
+const struct teelog_group *shadow_differences(const struct shadow *shadow, uint32_t *count,
+                                              uint64_t *further);
 uint64_t shadow_objects(const struct shadow *shadow, enum mirror_state state);
 const char *shadow_state_name(enum mirror_state state);
 struct copy_counts shadow_copied(const struct shadow *shadow);
+
+/* Objects that are not synchronized, but could be. */
+struct shadow_object {
+    uint32_t id;
+    enum mirror_state state;
+    double accesses; /* popularity.h */
+    char path[192];  /* cut; any bytes */
+};
+enum { SHADOW_LOOKED_AT = 65536 };
+/* Gives the most popular ones, in this order.  Looks at the first SHADOW_LOOKED_AT objects only.
+ * Returns how many. */
+uint32_t shadow_unsynchronized(const struct shadow *shadow, struct shadow_object *to,
+                               uint32_t most);
+
 /* True if all objects that were found are synchronized or excluded. */
 bool shadow_is_synchronized(const struct shadow *shadow);
 const struct shadow_latency *shadow_latencies(const struct shadow *shadow);

@@ -178,6 +178,9 @@ struct shadow {
     struct shadow_counts counts;
     struct shadow_latency latencies[SHADOW_LATENCIES];
     struct teelog_counts verdicts; /* the last ones, when the log is closed */
+    struct teelog_group *groups;   /* likewise */
+    uint32_t group_count;
+    uint64_t further;
 };
 
 /* --- intake.c: the tap's host */

@@ -8,6 +8,7 @@
 #include "tee/commands.h"
 #include "tee/remount.h"
 #include "tee/shadow_options.h"
+#include "tee/shadow_page.h"
 #include "tee/shadow_refuse.h"
 #include "tee/shadow_view.h"
 #include "tee/tell_shadow.h"
@@ -31,6 +32,7 @@ struct shadowing {
     struct timer end;
     struct timer look; /* if all is synchronized */
     struct shadow_view view;
+    struct shadow_page *page;
 };
 
 static const char machine[] = "nfstee";
@@ -92,6 +94,35 @@ static int begin_telling(struct shadowing *p, struct err *err)
     if (!p->control || tell_shadow_control(p->control, &p->told, err) < 0)
         return err_prefix(err, "--control");
     return 0;
+}
+
+/* --- the page */
+
+static void tell_of_page(void *ctx, const char *text)
+{
+    struct shadowing *p = ctx;
+
+    shadow_view_clear(&p->view);
+    if (!p->options.quiet)
+        fprintf(stderr, "the page: %s\n", text);
+}
+
+static int begin_page(struct shadowing *p, struct err *err)
+{
+    const struct shadow_options *o = &p->options;
+    const struct shadow_page_setup setup = { .loop = p->loop,
+                                             .shadow = p->shadow,
+                                             .path = o->html,
+                                             .reference = o->relay,
+                                             .sut = o->sut,
+                                             .log = o->log,
+                                             .tell = tell_of_page,
+                                             .ctx = p };
+
+    if (!o->html)
+        return 0;
+    p->page = shadow_page_new(&setup, err);
+    return p->page ? 0 : err_prefix(err, "--html");
 }
 
 /* --- the run */
@@ -179,7 +210,7 @@ static int begin(struct shadowing *p, struct err *err)
     remount_init(&p->remount);
     p->reference.credential = p->sut.credential = p->credential;
     if (shadow_refuse(p->loop, &p->reference, &p->sut, p->options.overwrite, err) < 0 ||
-        begin_shadow(p, err) < 0 || begin_telling(p, err) < 0)
+        begin_shadow(p, err) < 0 || begin_telling(p, err) < 0 || begin_page(p, err) < 0)
         return -err->code;
     p->end = (struct timer){ .due = ended, .ctx = p };
     p->look = (struct timer){ .due = on_look, .ctx = p };
@@ -259,6 +290,8 @@ int cmd_shadow(int argc, char **argv, struct err *err)
         result = loop_run(p.loop, err);
     if (result == 0)
         result = shadow_end(p.shadow, err);
+    if (result == 0 && p.page)
+        result = shadow_page_end(p.page, err);
     if (result == 0)
         shadow_view_end(&p.view);
     if (result == 0 && (!p.options.quiet || p.options.json))
@@ -273,6 +306,7 @@ int cmd_shadow(int argc, char **argv, struct err *err)
         loop_unset(p.loop, &p.look);
         loop_unset(p.loop, &p.view.timer);
     }
+    shadow_page_free(p.page);
     shadow_free(p.shadow);
     loop_free(p.loop);
     return result;

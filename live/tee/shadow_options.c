@@ -56,6 +56,8 @@ int shadow_options_check(const struct shadow_options *o, struct err *err)
         return err_set(err, ERR_USAGE, "say --sut nfs://HOST[:PORT]/EXPORT for the second server");
     if (!o->log)
         return err_set(err, ERR_USAGE, "say --log DIR, a directory for what differs");
+    if (o->html && strcmp(o->html, "-") == 0)
+        return err_set(err, ERR_USAGE, "--html needs a file, beside which it writes others");
     if (o->sync_uid > UINT32_MAX || o->sync_gid > UINT32_MAX || o->in_flight > 4096)
         return err_set(err, ERR_USAGE,
                        "users and groups are from 0 to %" PRIu32 ", --in-flight to 4096",
@@ -88,6 +90,7 @@ void shadow_options_begin(struct shadow_options *o, struct arg *args)
         { 0, "timeout", "TIME", "wait so long for an answer of the SUT (10s)", set_duration, &o->timeout },
         { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text, &o->control },
         { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
+        { 0, "html", "FILE.html", "a page that shows all this, and keeps itself up to date, with\na .js and a .json beside it", set_text, &o->html },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'j', "json", NULL, "print the totals as JSON", set_flag, &o->json },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },

@@ -21,7 +21,7 @@ struct shadow_list {
 
 /* Texts are those of |argv|; NULL: not given. */
 struct shadow_options {
-    const char *attach, *relay, *sut, *log, *control, *metrics, *on_mismatch;
+    const char *attach, *relay, *sut, *log, *control, *metrics, *html, *on_mismatch;
     struct shadow_list rules, exclude, only;
     uint64_t sync_bytes, sync_objects; /* a second; 0: no limit */
     uint64_t sync_uid, sync_gid;

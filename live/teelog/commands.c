@@ -37,7 +37,7 @@ static int ended(void *ctx, uint32_t events, struct err *err)
     return 0;
 }
 
-static void describe(const struct teelog *log, const struct tee_group *g,
+static void describe(const struct teelog *log, const struct teelog_group *g,
                      char text[VARIABLES][VARIABLE_MAX])
 {
     int i = 0;
@@ -88,7 +88,7 @@ static char **environment(char text[VARIABLES][VARIABLE_MAX])
     return all;
 }
 
-static bool spawn(struct teelog *log, const struct tee_group *g)
+static bool spawn(struct teelog *log, const struct teelog_group *g)
 {
     char shell[] = "sh", option[] = "-c", *command = strdup(log->options.on_mismatch);
     char *arguments[] = { shell, option, command, NULL };
@@ -113,7 +113,7 @@ static void run_next(struct teelog *log)
     struct err err;
 
     while (!log->command.pid && log->command.count) {
-        const struct tee_group *g = &log->groups[log->command.waiting[0]];
+        const struct teelog_group *g = &log->groups[log->command.waiting[0]];
         int fd;
 
         memmove(log->command.waiting, log->command.waiting + 1,

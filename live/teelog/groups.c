@@ -48,7 +48,7 @@ static const char *const reason_names[WITHHELD_MAX] = {
 
 /* --- groups */
 
-static void example(struct teelog *log, struct tee_group *g, const struct difference *d)
+static void example(struct teelog *log, struct teelog_group *g, const struct difference *d)
 {
     struct buf path = { 0 };
     uint32_t object =
@@ -68,7 +68,7 @@ void tee_group_add(struct teelog *log, const struct difference *d)
 {
     const struct procedure *procedure = log->pair.half[REF].effect.procedure;
     const char *field = d->place ? d->place->path : d->field;
-    struct tee_group *g = log->groups;
+    struct teelog_group *g = log->groups;
     uint32_t i = 0;
 
     field = field ? field : "";
@@ -77,12 +77,12 @@ void tee_group_add(struct teelog *log, const struct difference *d)
             strncmp(g->field, field, sizeof(g->field) - 1) == 0 &&
             strncmp(g->what, d->what ? d->what : "", sizeof(g->what) - 1) == 0)
             break;
-    if (i == GROUPS_MAX) {
+    if (i == TEELOG_GROUPS) {
         log->further++;
         return;
     }
     if (i == log->group_count) {
-        *g = (struct tee_group){ .kind = (uint8_t)d->kind, .procedure = procedure };
+        *g = (struct teelog_group){ .kind = (uint8_t)d->kind, .procedure = procedure };
         snprintf(g->field, sizeof(g->field), "%s", field);
         snprintf(g->what, sizeof(g->what), "%s", d->what ? d->what : "");
         example(log, g, d);
@@ -97,32 +97,47 @@ const char *teelog_kind_name(int kind)
     return kind_names[kind];
 }
 
+const char *teelog_reason_name(int reason)
+{
+    return reason_names[reason] ? reason_names[reason] : "other";
+}
+
+const struct teelog_group *teelog_groups(const struct teelog *log, uint32_t *count,
+                                         uint64_t *further)
+{
+    *count = log->group_count;
+    *further = log->further;
+    return log->groups;
+}
+
 /* --- JSON */
+
+void teelog_group_json(const struct teelog_group *g, struct json *j)
+{
+    json_object(j, NULL);
+    json_text(j, "kind", kind_names[g->kind]);
+    json_text(j, "operation", g->procedure ? g->procedure->name : NULL);
+    json_text(j, "field", g->field);
+    json_name(j, "difference",
+              (struct bytes){ (const uint8_t *)g->what, (uint32_t)strlen(g->what) });
+    json_u64(j, "count", g->count);
+    json_object(j, "first");
+    json_i64(j, "time", g->time);
+    json_u64(j, "pair", g->pair);
+    json_name(j, "path", (struct bytes){ (const uint8_t *)g->path, (uint32_t)strlen(g->path) });
+    for (int side = 0; side < SIDES; side++)
+        json_name(
+            j, side == REF ? "reference" : "sut",
+            (struct bytes){ (const uint8_t *)g->text[side], (uint32_t)strlen(g->text[side]) });
+    json_object_end(j);
+    json_object_end(j);
+}
 
 static void put_groups(struct json *j, const struct teelog *log)
 {
     json_array(j, "groups");
-    for (uint32_t i = 0; i < log->group_count; i++) {
-        const struct tee_group *g = &log->groups[i];
-
-        json_object(j, NULL);
-        json_text(j, "kind", kind_names[g->kind]);
-        json_text(j, "operation", g->procedure ? g->procedure->name : NULL);
-        json_text(j, "field", g->field);
-        json_name(j, "difference",
-                  (struct bytes){ (const uint8_t *)g->what, (uint32_t)strlen(g->what) });
-        json_u64(j, "count", g->count);
-        json_object(j, "first");
-        json_i64(j, "time", g->time);
-        json_u64(j, "pair", g->pair);
-        json_name(j, "path", (struct bytes){ (const uint8_t *)g->path, (uint32_t)strlen(g->path) });
-        for (int side = 0; side < SIDES; side++)
-            json_name(
-                j, side == REF ? "reference" : "sut",
-                (struct bytes){ (const uint8_t *)g->text[side], (uint32_t)strlen(g->text[side]) });
-        json_object_end(j);
-        json_object_end(j);
-    }
+    for (uint32_t i = 0; i < log->group_count; i++)
+        teelog_group_json(&log->groups[i], j);
     json_array_end(j);
 }
 
@@ -160,8 +175,7 @@ static void put_members(struct json *j, const struct teelog *log)
     json_object(j, "withheld_values");
     for (int reason = 0; reason < WITHHELD_MAX; reason++)
         if (c->withheld_values[reason])
-            json_u64(j, reason_names[reason] ? reason_names[reason] : "other",
-                     c->withheld_values[reason]);
+            json_u64(j, teelog_reason_name(reason), c->withheld_values[reason]);
     json_object_end(j);
     put_groups(j, log);
 }

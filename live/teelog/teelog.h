@@ -34,6 +34,7 @@
 #define NFSDIGEST_TEELOG_TEELOG_H
 
 #include "align/codes.h"
+#include "base/json.h"
 #include "judge/difference.h"
 #include "net/address.h"
 #include "net/loop.h"
@@ -46,6 +47,7 @@ enum {
     TEELOG_CONTENTS = 1 << 20,
     TEELOG_LISTINGS = 64,
     TEELOG_LISTING_BYTES = 16 << 20,
+    TEELOG_GROUPS = 256, /* of differences, at most */
 };
 
 struct teelog_options {
@@ -153,9 +155,29 @@ struct teelog_counts {
     uint64_t commands, commands_left; /* of on_mismatch: run; not run, as too many waited */
 };
 
-const char *teelog_kind_name(int kind); /* enum difference_kind */
+const char *teelog_kind_name(int kind);     /* enum difference_kind */
+const char *teelog_reason_name(int reason); /* enum withheld_reason */
+
+/* Differences of one kind, in one field of a procedure. */
+struct teelog_group {
+    uint8_t kind; /* enum difference_kind */
+    const struct procedure *procedure;
+    char field[96], what[96];
+    uint64_t count;
+    int64_t time; /* of the first one */
+    uint64_t pair;
+    char text[SIDES][64], path[192]; /* values; any bytes */
+};
+
+/* In the order in which they came first; valid until the log ends.  |further|: how many differences
+ * are of none of them, because there are too many kinds. */
+const struct teelog_group *teelog_groups(const struct teelog *log, uint32_t *count,
+                                         uint64_t *further);
 const struct teelog_counts *teelog_counts(const struct teelog *log);
 uint64_t teelog_memory(const struct teelog *log); /* bytes, about */
+
+/* Adds an element to an array. */
+void teelog_group_json(const struct teelog_group *group, struct json *json);
 
 /* Appends one JSON object: counts, and the differences in groups with examples. */
 int teelog_json(const struct teelog *log, struct buf *to);

@@ -16,13 +16,7 @@
 
 #include <sys/types.h>
 
-enum {
-    GROUPS_MAX = 256,
-    COMMANDS_WAITING = 8,
-    NAMES_CHANGED_MAX = 256,
-    TEELOG_UNOWNED = 65536,
-    CLOCK_PAIRS = 16
-};
+enum { COMMANDS_WAITING = 8, NAMES_CHANGED_MAX = 256, TEELOG_UNOWNED = 65536, CLOCK_PAIRS = 16 };
 
 /* --- rows.c: objects of the mirror that have a state in the judge, the least recently used one
  * last
@@ -80,17 +74,6 @@ struct tee_listing {
     bool crowded; /* too long, or too many names changed: it is not compared */
 };
 
-/* --- groups.c: differences of one kind */
-struct tee_group {
-    uint8_t kind; /* enum difference_kind */
-    const struct procedure *procedure;
-    char field[96], what[96];
-    uint64_t count;
-    int64_t time; /* of the first one */
-    uint64_t pair;
-    char text[SIDES][64], path[192];
-};
-
 struct teelog {
     struct loop *loop;
     struct teelog_options options;
@@ -108,7 +91,7 @@ struct teelog {
     struct tee_stream stream[SIDES];
     struct err log_err; /* the first one of the disk: nothing is logged any more */
     struct teelog_counts counts;
-    struct tee_group groups[GROUPS_MAX];
+    struct teelog_group groups[TEELOG_GROUPS];
     uint32_t group_count;
     uint64_t further; /* differences of more kinds */
     struct tee_listing listings[TEELOG_LISTINGS];

@@ -114,7 +114,7 @@ def different():
     """The fault is one of a user, so the shadow's own requests do not meet it."""
     reference, sut = servers(sut=("--fault", "READ:uid=%d:eof" % USER))
     with tempfile.TemporaryDirectory() as folder, reference, sut, \
-            Run(folder, reference, sut, "--json") as run:
+            Run(folder, reference, sut, "--json", "--html", folder + "/tee.html") as run:
         client, root = mounted(run)
         handles = files(client, root, 4)
         settle(run)
@@ -126,6 +126,8 @@ def different():
         code, out = run.end()
         expect("exit code with differences", code, 1)
         expect("differences", json.loads(out)["verdicts"]["differ"], 3)
+        for name in "tee.html", "tee.js":
+            expect(name, "3 of " in (pathlib.Path(folder) / name).read_text(), True)
         groups = json.loads((run.log / "summary.json").read_text())["groups"]
         expect("what differs", ({g["operation"] for g in groups}, max(g["count"] for g in groups)),
                ({"READ"}, 3))
