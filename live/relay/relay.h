@@ -30,8 +30,8 @@
 
 enum {
     RELAY_CHUNK = 128 << 10, /* bytes that are read at once */
-    RELAY_LANES = 4,
-    RELAY_FLOWS = 1024, /* client addresses and ports over UDP */
+    RELAY_LANES = 8,         /* addresses to listen at: of NFS, MOUNT, NLM and NSM, two each */
+    RELAY_FLOWS = 1024,      /* client addresses and ports over UDP */
 };
 #define RELAY_FLOW_IDLE INT64_C(300000000000) /* ns after which one of them is forgotten */
 

@@ -8,6 +8,7 @@
 #include "tee/commands.h"
 #include "tee/find_server.h"
 #include "tee/portmap_answers.h"
+#include "tee/relay_listen.h"
 #include "tee/relay_options.h"
 #include "tee/tell.h"
 
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum { OTHER_DESCRIPTORS = 100 /* sockets for listening, control, metrics and readers */ };
 
@@ -27,11 +27,10 @@ struct program {
     struct metrics *metrics;
     struct portmap_answers *portmap;
     struct server_place server;
-    uint16_t nfs_port, mount_port; /* where clients connect */
+    struct portmap_told ports; /* where clients connect */
     struct timer end;
     struct hand_over *hand_over;
-    int taken[HAND_OVER_SOCKETS]; /* from a predecessor, until they are used; -1: used */
-    int taken_count;
+    struct relay_taken taken;
     int64_t drained; /* when connections end after a hand-over */
     struct timer drain;
 };
@@ -48,66 +47,6 @@ static int ended(void *ctx, struct err *err)
 static void announce(void *ctx)
 {
     relay_announce(((struct told *)ctx)->relay);
-}
-
-/* Uses the predecessor's socket for |address|, if there is one.  Returns 1, 0 if there is none, or
- * a negative code. */
-static int adopt(struct program *p, const struct net_address *address,
-                 const struct net_address *server, struct err *err)
-{
-    for (int i = 0; i < p->taken_count; i++) {
-        struct net_address its;
-        int fd = p->taken[i];
-
-        if (fd < 0 || net_address_of_socket(fd, &its, NULL) < 0 ||
-            !net_address_equal(&its, address))
-            continue;
-        p->taken[i] = -1;
-        return relay_adopt(p->told.relay, fd, server, err) < 0 ? -err->code : 1;
-    }
-    return 0;
-}
-
-/* Listens at |address|. */
-static int add_at(struct program *p, const struct net_address *address,
-                  const struct net_address *server, struct net_address *bound, struct err *err)
-{
-    int result = adopt(p, address, server, err);
-
-    *bound = *address;
-    if (result == 0)
-        result = relay_add(p->told.relay, address, server, bound, err);
-    if (result >= 0 && !p->options.no_udp)
-        result = relay_add_udp(p->told.relay, bound, server, err);
-    return result < 0 ? result : 0;
-}
-
-/* Relays one protocol, at every address that its name has. */
-static int add(struct program *p, const char *listen, const struct net_address *server,
-               uint16_t *port, struct err *err)
-{
-    const char *what = port == &p->nfs_port ? "NFS" : "MOUNT";
-    struct net_address_name name;
-    struct net_address found[2], bound;
-    char at[NET_ADDRESS_TEXT], there[NET_ADDRESS_TEXT];
-    int count;
-
-    if (net_address_name_parse(listen, &name, err) < 0)
-        return err_prefix(err, "%s", listen);
-    count = net_address_resolve(&name, true, found, 2, err);
-    if (count < 0)
-        return err_prefix(err, "%s", listen);
-    for (int i = 0; i < count; i++) {
-        if (i && !name.port) /* one free port for both kinds of addresses */
-            net_address_set_port(&found[i], net_address_port(&bound));
-        if (add_at(p, &found[i], server, &bound, err) < 0)
-            return -err->code;
-        *port = net_address_port(&bound);
-        if (!p->options.quiet)
-            printf("%s: %s to %s\n", what, net_address_text(&bound, at),
-                   net_address_text(server, there));
-    }
-    return 0;
 }
 
 static int begin_ring(struct program *p, struct err *err)
@@ -147,7 +86,7 @@ static int find_server(struct program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
 
-    if (server_find(o->to, &p->server, err) < 0)
+    if (server_find(o->to, o->transparent, &p->server, err) < 0)
         return -err->code;
     if (o->mount_to && net_address_parse(o->mount_to, false, &p->server.mount, err) < 0)
         return err_prefix(err, "%s", o->mount_to);
@@ -177,6 +116,73 @@ static int begin_faults(struct program *p, struct err *err)
     return 0;
 }
 
+static void print_place(const char *name, const struct net_address *at,
+                        const struct net_address *server)
+{
+    char here[NET_ADDRESS_TEXT], there[NET_ADDRESS_TEXT];
+
+    printf("%s: %s to %s\n", name, net_address_text(at, here), net_address_text(server, there));
+}
+
+/* Relays one program, and notes where. */
+static int listen_for(struct program *p, const struct relay_place *place,
+                      enum portmap_service service, struct err *err)
+{
+    struct net_address bound;
+
+    if (relay_listen(p->told.relay, place, &p->taken, &bound, err) < 0)
+        return -err->code;
+    p->ports.tcp[service] = net_address_port(&bound);
+    p->ports.udp[service] = place->udp_port ? net_address_port(&bound) : 0;
+    return 0;
+}
+
+/* Servers without TCP for them are of the past. */
+static int listen_for_locks(struct program *p, const char *name, const char *listen,
+                            const struct lock_ports *at, enum portmap_service service,
+                            struct err *err)
+{
+    const struct relay_options *o = &p->options;
+    struct relay_place place = { .name = name,
+                                 .listen = listen ? listen : o->listen,
+                                 .free_port = !listen,
+                                 .server = p->server.nfs,
+                                 .udp_port = o->no_udp ? 0 : at->udp,
+                                 .tell = o->quiet ? NULL : print_place };
+
+    net_address_set_port(&place.server, at->tcp);
+    return at->tcp ? listen_for(p, &place, service, err) : 0;
+}
+
+static int begin_listening(struct program *p, struct err *err)
+{
+    const struct relay_options *o = &p->options;
+    const struct server_place *s = &p->server;
+    struct relay_place place = { .name = "NFS",
+                                 .listen = o->listen,
+                                 .server = s->nfs,
+                                 .udp_port = o->no_udp ? 0 : net_address_port(&s->nfs),
+                                 .tell = o->quiet ? NULL : print_place };
+
+    if (listen_for(p, &place, PORTMAP_NFS, err) < 0)
+        return -err->code;
+    p->ports.tcp[PORTMAP_MOUNT] = p->ports.tcp[PORTMAP_NFS];
+    p->ports.udp[PORTMAP_MOUNT] = p->ports.udp[PORTMAP_NFS];
+    if (o->mount_listen) {
+        place.name = "MOUNT";
+        place.listen = o->mount_listen;
+        place.server = s->mount;
+        place.udp_port = o->no_udp ? 0 : net_address_port(&s->mount);
+        if (listen_for(p, &place, PORTMAP_MOUNT, err) < 0)
+            return -err->code;
+    }
+    if (*s->no_locks && !o->quiet)
+        printf("NLM and NSM are not relayed: %s\n", s->no_locks);
+    if (listen_for_locks(p, "NLM", o->nlm_listen, &s->nlm, PORTMAP_NLM, err) < 0)
+        return -err->code;
+    return listen_for_locks(p, "NSM", o->nsm_listen, &s->nsm, PORTMAP_NSM, err);
+}
+
 static int begin_relay(struct program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
@@ -200,25 +206,19 @@ static int begin_relay(struct program *p, struct err *err)
     p->told.relay = relay_new(p->told.loop, &setup, err);
     if (!p->told.relay && o->transparent)
         return err_prefix(err, "--transparent");
-    if (!p->told.relay || add(p, o->listen, &p->server.nfs, &p->nfs_port, err) < 0)
-        return -err->code;
-    p->mount_port = p->nfs_port;
-    return o->mount_listen ? add(p, o->mount_listen, &p->server.mount, &p->mount_port, err) : 0;
+    return p->told.relay ? begin_listening(p, err) : -err->code;
 }
 
 static int begin_portmap(struct program *p, struct err *err)
 {
-    const struct portmap_told told = { .nfs_port = p->nfs_port,
-                                       .mount_port = p->mount_port,
-                                       .udp = !p->options.no_udp,
-                                       .no_acl = p->server.no_acl };
     struct net_address address;
 
     if (!p->options.portmap)
         return 0;
     if (net_address_parse(p->options.portmap, true, &address, err) < 0)
         return err_prefix(err, "--portmap");
-    p->portmap = portmap_answers_new(p->told.loop, &address, &told, err);
+    p->ports.no_acl = p->server.no_acl;
+    p->portmap = portmap_answers_new(p->told.loop, &address, &p->ports, err);
     return p->portmap ? 0 : err_prefix(err, "--portmap");
 }
 
@@ -267,8 +267,8 @@ static int given(void *ctx, struct err *err)
 static int take_over(struct program *p, struct err *err)
 {
     if (p->options.upgrade)
-        p->taken_count = hand_over_take(p->options.upgrade, p->taken, err);
-    return p->taken_count < 0 ? err_prefix(err, "--upgrade") : 0;
+        p->taken.count = hand_over_take(p->options.upgrade, p->taken.sockets, err);
+    return p->taken.count < 0 ? err_prefix(err, "--upgrade") : 0;
 }
 
 /* Sockets that no option names are closed. */
@@ -276,10 +276,7 @@ static int await_successor(struct program *p, struct err *err)
 {
     const struct hand_over_host host = { release, given, p };
 
-    for (int i = 0; i < p->taken_count; i++)
-        if (p->taken[i] >= 0)
-            close(p->taken[i]);
-    p->taken_count = 0;
+    relay_taken_close(&p->taken);
     if (!p->options.upgrade)
         return 0;
     p->hand_over = hand_over_new(p->told.loop, p->options.upgrade, &host, err);
@@ -289,7 +286,7 @@ static int await_successor(struct program *p, struct err *err)
 /* Each connection needs two descriptors, and systems allow 1024 unless a process asks for more. */
 static int raise_limit(const struct relay_options *o, struct err *err)
 {
-    uint64_t lanes = o->mount_listen ? 2 : 1;
+    uint64_t lanes = 1 + (o->mount_listen != NULL) + (o->transparent ? 2 : 0);
     uint64_t need = 2 * o->connections * lanes + (o->no_udp ? 0 : RELAY_FLOWS) + OTHER_DESCRIPTORS;
     struct rlimit limit;
 

@@ -11,7 +11,8 @@
 /* One question to PORTMAP. */
 struct question {
     struct loop *loop;
-    uint16_t port; /* 0: no answer, or not registered */
+    uint16_t port;              /* 0: no answer, or not registered */
+    struct server_place *locks; /* of DUMP: what is to be found; its |nfs| has the family */
     char problem[200];
 };
 
@@ -33,6 +34,35 @@ static int on_port(void *ctx, const struct portmap_reply *answer, struct err *er
     return 0;
 }
 
+/* Versions 3 and 4 list both families: "tcp" and "tcp6". */
+static void take_entry(struct server_place *place, const struct portmap_entry *e)
+{
+    bool six = e->netid.len == 4 && e->netid.data[3] == '6';
+    struct lock_ports *ports = e->program == NLM_PROGRAM && e->version == NLM4_VERSION ? &place->nlm
+                               : e->program == NSM_PROGRAM                             ? &place->nsm
+                                                                                       : NULL;
+
+    if (!ports || e->netid.len < 3 || six != (place->nfs.family == AF_INET6))
+        return;
+    if (memcmp(e->netid.data, "tcp", 3) == 0)
+        ports->tcp = net_address_port(&e->address);
+    else if (memcmp(e->netid.data, "udp", 3) == 0)
+        ports->udp = net_address_port(&e->address);
+}
+
+static int on_list(void *ctx, const struct portmap_reply *answer, struct err *err)
+{
+    struct question *q = ctx;
+
+    (void)err;
+    for (uint32_t i = 0; i < answer->entry_count; i++)
+        take_entry(q->locks, &answer->entries[i]);
+    if (answer->problem && !*q->problem)
+        snprintf(q->problem, sizeof(q->problem), "%s", answer->problem);
+    loop_stop(q->loop);
+    return 0;
+}
+
 /* What is wrong with the connection says more than that there was no answer. */
 static int on_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err)
 {
@@ -44,12 +74,12 @@ static int on_event(void *ctx, enum rpc_client_event event, const char *text, st
     return 0;
 }
 
-/* The answer is in |q|, or its problem. */
+/* The answer is in |q|, or its problem.  |program| 0: all. */
 static int ask(struct question *q, const struct net_address *server, uint32_t program,
                struct err *err)
 {
     const struct portmap_question question = { .version = server->family == AF_INET6 ? 4 : 2,
-                                               .what = PORTMAP_GET,
+                                               .what = program ? PORTMAP_GET : PORTMAP_DUMP,
                                                .program = program,
                                                .program_version = 3,
                                                .address = *server };
@@ -64,26 +94,35 @@ static int ask(struct question *q, const struct net_address *server, uint32_t pr
     client = rpc_client_new(q->loop, &setup, &host, err);
     if (!client)
         return -err->code;
-    result = portmap_call(client, &question, on_port, q, err);
+    result = portmap_call(client, &question, program ? on_port : on_list, q, err);
     if (result == 0)
         result = loop_run(q->loop, err);
     rpc_client_free(client);
     return result;
 }
 
+static int ask_alone(struct question *q, const struct net_address *server, uint32_t program,
+                     struct err *err)
+{
+    int result;
+
+    q->loop = loop_new(err);
+    result = q->loop ? loop_take_signals(q->loop, err) : -err->code;
+    if (result == 0)
+        result = ask(q, server, program, err);
+    if (result == 0 && loop_signal(q->loop))
+        result = err_set(err, ERR_SYSTEM, "ended by a signal while PORTMAP was asked");
+    loop_free(q->loop);
+    return result;
+}
+
 /* Sets the port of |program| in |at|.  A server need not have NFSACL: its port is 0 then. */
 static int find_port(uint32_t program, const char *name, struct net_address *at, struct err *err)
 {
-    struct question q = { .loop = loop_new(err) };
-    int result = q.loop ? loop_take_signals(q.loop, err) : -err->code;
+    struct question q = { .port = 0 };
 
-    if (result == 0)
-        result = ask(&q, at, program, err);
-    if (result == 0 && loop_signal(q.loop))
-        result = err_set(err, ERR_SYSTEM, "ended by a signal while PORTMAP was asked");
-    loop_free(q.loop);
-    if (result < 0)
-        return result;
+    if (ask_alone(&q, at, program, err) < 0)
+        return -err->code;
     net_address_set_port(at, q.port);
     if (q.port || program == NFSACL_PROGRAM)
         return 0;
@@ -110,7 +149,17 @@ static int find_ports(const struct nfs_address *address, struct server_place *pl
     return 0;
 }
 
-int server_find(const char *text, struct server_place *place, struct err *err)
+static int find_locks(struct server_place *place, struct err *err)
+{
+    struct question q = { .locks = place };
+
+    if (ask_alone(&q, &place->nfs, 0, err) < 0)
+        return -err->code;
+    snprintf(place->no_locks, sizeof(place->no_locks), "%s", q.problem);
+    return 0;
+}
+
+int server_find(const char *text, bool with_locks, struct server_place *place, struct err *err)
 {
     struct nfs_address address;
     struct net_address_name name = { .port = 0 };
@@ -126,6 +175,8 @@ int server_find(const char *text, struct server_place *place, struct err *err)
         result = net_address_resolve(&name, false, &place->nfs, 1, err);
         if (result >= 0)
             result = find_ports(&address, place, err);
+        if (result >= 0 && with_locks)
+            result = find_locks(place, err);
     }
     return result < 0 ? err_prefix(err, "%s", text) : 0;
 }

@@ -16,10 +16,12 @@ enum {
 
 static const struct {
     uint32_t program, version;
-    bool mount;
+    enum portmap_service service;
 } relayed[] = {
-    { NFS3_PROGRAM, 3, false }, { NFSACL_PROGRAM, 3, false }, { MOUNT_PROGRAM, 1, true },
-    { MOUNT_PROGRAM, 2, true }, { MOUNT_PROGRAM, 3, true },
+    { NFS3_PROGRAM, 3, PORTMAP_NFS },    { NFSACL_PROGRAM, 3, PORTMAP_NFS },
+    { MOUNT_PROGRAM, 1, PORTMAP_MOUNT }, { MOUNT_PROGRAM, 2, PORTMAP_MOUNT },
+    { MOUNT_PROGRAM, 3, PORTMAP_MOUNT }, { NLM_PROGRAM, NLM4_VERSION, PORTMAP_NLM },
+    { NSM_PROGRAM, 1, PORTMAP_NSM },
 };
 enum { RELAYED = sizeof(relayed) / sizeof(relayed[0]) };
 _Static_assert(2 * RELAYED <= MAPPINGS_MAX, "all of them can be listed");
@@ -32,8 +34,10 @@ struct portmap_answers {
 
 static void add(struct portmap_answers *a, unsigned which, uint32_t protocol, uint16_t port)
 {
-    a->mappings[a->count++] =
-        (struct portmap_mapping){ relayed[which].program, relayed[which].version, protocol, port };
+    if (port)
+        a->mappings[a->count++] =
+            (struct portmap_mapping){ relayed[which].program, relayed[which].version, protocol,
+                                      port };
 }
 
 /* The newest version of the program if it does not have that one: RFC 1833 s3.2. */
@@ -92,13 +96,10 @@ struct portmap_answers *portmap_answers_new(struct loop *loop, const struct net_
     }
     wire_init();
     for (unsigned i = 0; i < RELAYED; i++) {
-        uint16_t port = relayed[i].mount ? told->mount_port : told->nfs_port;
-
         if (told->no_acl && relayed[i].program == NFSACL_PROGRAM)
             continue;
-        add(a, i, IPPROTO_TCP, port);
-        if (told->udp)
-            add(a, i, IPPROTO_UDP, port);
+        add(a, i, IPPROTO_TCP, told->tcp[relayed[i].service]);
+        add(a, i, IPPROTO_UDP, told->udp[relayed[i].service]);
     }
     limits.record_max = limits.reply_max = limits.datagram.size_max = MESSAGE_MAX;
     limits.listen.connections = limits.listen.of_address = 64;

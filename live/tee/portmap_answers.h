@@ -12,10 +12,11 @@
 
 #include "net/rpc_server.h"
 
+enum portmap_service { PORTMAP_NFS, PORTMAP_MOUNT, PORTMAP_NLM, PORTMAP_NSM, PORTMAP_SERVICES };
+
 struct portmap_told {
-    uint16_t nfs_port, mount_port;
-    bool udp;    /* relayed, too */
-    bool no_acl; /* the server has no NFSACL at that port */
+    uint16_t tcp[PORTMAP_SERVICES], udp[PORTMAP_SERVICES]; /* ports; 0: not relayed */
+    bool no_acl; /* the server has no NFSACL at that port of NFS */
 };
 
 struct portmap_answers;

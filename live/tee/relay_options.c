@@ -49,6 +49,11 @@ int relay_options_check(const struct relay_options *o, struct err *err)
     } else if (!o->mount_listen != !o->mount_to) {
         return err_set(err, ERR_USAGE, "--mount-listen and --mount-to need each other");
     }
+    if ((o->nlm_listen || o->nsm_listen) && !(o->transparent && server_is_nfs_address(o->to)))
+        return err_set(
+            err, ERR_USAGE,
+            "--nlm-listen and --nsm-listen need --transparent, because servers call clients "
+            "back, and --to nfs://..., because PORTMAP knows the server's ports");
     if (o->bind && o->transparent)
         return err_set(err, ERR_USAGE, "--bind and --transparent both say where to connect from");
     if (!o->connections || o->connections > UINT32_MAX || !o->of_address ||
@@ -68,6 +73,8 @@ void relay_options_begin(struct relay_options *o, struct arg *args)
         { 0, "mount-listen", "ADDRESS:PORT", "where clients connect for MOUNT, if it has another\n"
           "port than NFS", set_text, &o->mount_listen },
         { 0, "mount-to", "HOST:PORT", "the server's MOUNT", set_text, &o->mount_to },
+        { 0, "nlm-listen", "ADDRESS:PORT", "where clients connect for locks, with --transparent", set_text, &o->nlm_listen },
+        { 0, "nsm-listen", "ADDRESS:PORT", "where clients tell that they restarted, with\n--transparent", set_text, &o->nsm_listen },
         { 0, "portmap", "ADDRESS:PORT", "answer here where NFS and MOUNT are", set_text, &o->portmap },
         { 0, "no-udp", NULL, "relay TCP only", set_flag, &o->no_udp },
         { 0, "bind", "ADDRESS", "connect to the server from this address", set_text, &o->bind },

@@ -16,7 +16,7 @@
 enum { RELAY_RULES_MAX = 64 }; /* of --inject; FAULTS_MAX by the control socket */
 
 struct relay_options {
-    const char *listen, *to, *mount_listen, *mount_to;
+    const char *listen, *to, *mount_listen, *mount_to, *nlm_listen, *nsm_listen;
     const char *attach, *bind, *ports, *control, *metrics, *upgrade, *portmap;
     uint64_t ring_size, connections, of_address;
     int64_t duration; /* ns; 0: until a signal */

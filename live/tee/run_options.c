@@ -14,6 +14,8 @@ static const struct change of_relay[] = {
     { "to", "to", "nfs://HOST[:PORT]/EXPORT of the server" },
     { "mount-to", NULL, NULL }, /* "to" says it */
     { "attach", NULL, NULL },   /* in a folder that nobody else sees */
+    { "nlm-listen", NULL, NULL },
+    { "nsm-listen", NULL, NULL },
     { "transparent", NULL,
       NULL }, /* does not work for clients on this machine, such as the shadow */
     { "upgrade", NULL, NULL },

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tee/relay_listen.h"
+
+#include <unistd.h>
+
+/* Uses the predecessor's socket for |address|, if there is one.  Returns 1, 0 if there is none, or
+ * a negative code. */
+static int adopt(struct relay *relay, struct relay_taken *taken, const struct net_address *address,
+                 const struct net_address *server, struct err *err)
+{
+    for (int i = 0; i < taken->count; i++) {
+        struct net_address its;
+        int fd = taken->sockets[i];
+
+        if (fd < 0 || net_address_of_socket(fd, &its, NULL) < 0 ||
+            !net_address_equal(&its, address))
+            continue;
+        taken->sockets[i] = -1;
+        return relay_adopt(relay, fd, server, err) < 0 ? -err->code : 1;
+    }
+    return 0;
+}
+
+/* Listens at |address|. */
+static int listen_at(struct relay *relay, const struct relay_place *place,
+                     struct relay_taken *taken, const struct net_address *address,
+                     struct net_address *bound, struct err *err)
+{
+    struct net_address datagrams = place->server;
+    int result = adopt(relay, taken, address, &place->server, err);
+
+    *bound = *address;
+    if (result == 0)
+        result = relay_add(relay, address, &place->server, bound, err);
+    net_address_set_port(&datagrams, place->udp_port);
+    if (result >= 0 && place->udp_port)
+        result = relay_add_udp(relay, bound, &datagrams, err);
+    return result < 0 ? result : 0;
+}
+
+int relay_listen(struct relay *relay, const struct relay_place *place, struct relay_taken *taken,
+                 struct net_address *bound, struct err *err)
+{
+    struct net_address_name name;
+    struct net_address found[2];
+    int count;
+
+    if (net_address_name_parse(place->listen, &name, err) < 0)
+        return err_prefix(err, "%s", place->listen);
+    if (place->free_port)
+        name.port = 0;
+    count = net_address_resolve(&name, true, found, 2, err);
+    if (count < 0)
+        return err_prefix(err, "%s", place->listen);
+    for (int i = 0; i < count; i++) {
+        if (i && !name.port) /* one free port for both kinds of addresses */
+            net_address_set_port(&found[i], net_address_port(bound));
+        if (listen_at(relay, place, taken, &found[i], bound, err) < 0)
+            return -err->code;
+        if (place->tell)
+            place->tell(place->name, bound, &place->server);
+    }
+    return 0;
+}
+
+void relay_taken_close(struct relay_taken *taken)
+{
+    for (int i = 0; i < taken->count; i++)
+        if (taken->sockets[i] >= 0)
+            close(taken->sockets[i]);
+    taken->count = 0;
+}
