@@ -5,6 +5,7 @@
 ring gets.  The peers are this program, so any bytes can be sent; with ftnfsd, a client that sends its
 calls again while the relay is killed gets each executed once."""
 import argparse
+import json
 import os
 import pathlib
 import random
@@ -321,9 +322,14 @@ def test_datagrams(folder):
         expect("GETATTR over UDP", client.nfs(GETATTR, {"object": client.mount(b"/a")})[0], 0)
 
 
+def objects_of(nfsd, path):
+    out = subprocess.run([nfsd.command[0], "ctl", path, "exports"], stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(out)["exports"][0]["objects"]
+
+
 def test_kills(folder, kills):
     """No call is lost, and none is executed twice, while the relay is killed again and again."""
-    with Ftnfsd("--export", "/a") as nfsd:
+    with Ftnfsd("--export", "/a", "--control", folder + "/nfsd") as nfsd:
         root = Client(nfsd).mount(b"/a")
         relay = Relay(nfsd.port, "--ports", folder + "/ports", port=free_port()).__enter__()
         clients = [Retransmitting(relay, root, free_port(), i + 1, 1 << 20) for i in range(4)]
@@ -346,6 +352,8 @@ def test_kills(folder, kills):
         expect("results other than NFS3_OK", [r for r in results if r], [])
         expect("calls were sent again", again >= kills // 4, True)
         expect("calls between kills", len(results) > 4 * kills, True)
+        # the server's view: each of the clients' calls made one directory
+        expect("directories of the server", objects_of(nfsd, folder + "/nfsd") - 1, len(results))
         print("%d kills, %d calls, %d sent again" % (kills, len(results), again))
 
 
