@@ -26,6 +26,8 @@
 
 --- tables
 
+-- created_by is the program and its version. unfinished is there while "nfsdigest ingest --follow" writes,
+-- and stays if that ends early: then the last source is 'open', and its rows are those of its beginning.
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL

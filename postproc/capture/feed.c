@@ -3,7 +3,7 @@
 #include "capture/capture.h"
 #include "link/worker.h"
 
-enum { PROGRESS_FRAMES = 1 << 15 };
+enum { PROGRESS_FRAMES = 1 << 15, REST_FRAMES = 1 << 10 };
 
 struct feeding {
     struct engine *engine; /* of the worker's thread */
@@ -25,11 +25,17 @@ static int consume(void *ctx, const struct frame *frame, struct err *err)
                       (unsigned long long)(frame->number - f->base));
 }
 
+static int drain(void *worker, struct err *err)
+{
+    return worker_drain(worker, err);
+}
+
 /* All frames of the capture to the worker: what the last capture_next returned, or negative with
  * |failed| set when the engine failed. */
 static int pump(const struct feeding *f, bool *failed, struct err *err)
 {
     struct frame frame;
+    struct live *live = input_live(f->input);
     struct err end = { 0 };
     int result;
 
@@ -40,6 +46,8 @@ static int pump(const struct feeding *f, bool *failed, struct err *err)
             break;
         if (f->feed->frames % PROGRESS_FRAMES == 0)
             progress_show(f->progress, "", f->input);
+        if (live && f->feed->frames % REST_FRAMES == 0 && live_rest(live, err) < 0)
+            break;
     }
     *failed = result == 1 || worker_drain(f->worker, err) < 0;
     if (*failed)
@@ -58,14 +66,21 @@ int feed_capture(struct input *input, struct engine *engine, uint64_t base,
                          .capture = capture_open(input, err),
                          .progress = progress,
                          .feed = feed };
+    struct live *live = input_live(input);
     bool failed = true;
     int result;
 
     f.worker = f.capture ? worker_new(consume, &f, err) : NULL;
     result = -err->code;
     feed->frames = 0;
+    if (live && f.worker) {
+        live->worker = f.worker;
+        live->drain = drain;
+    }
     if (f.worker)
         result = pump(&f, &failed, err);
+    if (live)
+        live->drain = NULL;
     feed->cut = !failed && result == -ERR_INPUT;
     worker_free(f.worker);
     engine_unopened(engine, &feed->unopened);

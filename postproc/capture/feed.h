@@ -2,7 +2,8 @@
 /* postproc/capture/feed.h
  *
  * Feeds a capture file to an engine, which works in its own thread.  The caller must not use the
- * engine, or the sink behind it, until this returns.
+ * engine, or the sink behind it, until this returns.  If the input is live, its struct live is
+ * called in the meantime.
  */
 #ifndef NFSDIGEST_CAPTURE_FEED_H
 #define NFSDIGEST_CAPTURE_FEED_H

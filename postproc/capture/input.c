@@ -43,14 +43,23 @@ struct input {
     uint8_t *head;
     size_t head_len, head_at;
     uint64_t offset;
-    XXH3_state_t *digest; /* or NULL */
-    struct err failed;    /* code 0: not yet */
+    XXH3_state_t *digest;  /* or NULL */
+    struct err failed;     /* code 0: not yet */
+    struct live_read live; /* live.live is NULL unless it is still being written */
 };
 
 static ssize_t read_file(struct input *in, void *data, size_t len, struct err *err)
 {
     ssize_t n;
 
+    if (in->live.live) {
+        n = live_read(&in->live, data, len, err);
+        if (n < 0)
+            return err->code == ERR_SYSTEM ? err_prefix(err, "%s", input_name(in)) : n;
+        in->raw_read += (uint64_t)n;
+        in->raw_end = n == 0;
+        return n;
+    }
     do
         n = read(in->fd, data, len);
     while (n < 0 && errno == EINTR);
@@ -232,9 +241,10 @@ static int recognize(struct input *in, struct err *err)
 /* Fills the head; an error on the way waits until reading comes to it. */
 static void read_head(struct input *in)
 {
-    while (in->head_len < INPUT_HEAD_MAX && !in->failed.code) {
-        ssize_t n =
-            produce(in, in->head + in->head_len, INPUT_HEAD_MAX - in->head_len, &in->failed);
+    const size_t enough = in->live.live ? INPUT_HEAD_LIVE : INPUT_HEAD_MAX;
+
+    while (in->head_len < enough && !in->failed.code) {
+        ssize_t n = produce(in, in->head + in->head_len, enough - in->head_len, &in->failed);
 
         if (n <= 0)
             break;
@@ -244,9 +254,10 @@ static void read_head(struct input *in)
     in->offset = 0;
 }
 
-struct input *input_open(const char *path, bool digest, struct err *err)
+static struct input *open_input(const char *path, bool digest, struct live *live, struct err *err)
 {
     struct input *in = calloc(1, sizeof(*in));
+    const int flags = O_RDONLY | O_CLOEXEC;
     struct stat st;
 
     if (!in) {
@@ -254,14 +265,15 @@ struct input *input_open(const char *path, bool digest, struct err *err)
         return NULL;
     }
     in->path = path;
-    in->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    /* a named pipe need not have a writer yet */
+    in->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, live ? flags | O_NONBLOCK : flags);
     if (in->fd < 0) {
         err_set(err, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
         input_close(in);
         return NULL;
     }
     if (fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        in->file_size = (uint64_t)st.st_size;
+        in->file_size = live ? 0 : (uint64_t)st.st_size;
         in->is_file = in->fd != STDIN_FILENO;
         posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
@@ -275,12 +287,38 @@ struct input *input_open(const char *path, bool digest, struct err *err)
     }
     if (digest)
         XXH3_128bits_reset(in->digest);
+    in->live = (struct live_read){ .live = live, .fd = in->fd };
     if (recognize(in, err) < 0) {
         input_close(in);
         return NULL;
     }
     read_head(in);
     return in;
+}
+
+struct input *input_open(const char *path, bool digest, struct err *err)
+{
+    return open_input(path, digest, NULL, err);
+}
+
+struct input *input_open_live(const char *path, struct live *live, struct err *err)
+{
+    return open_input(path, true, live, err);
+}
+
+struct live *input_live(const struct input *in)
+{
+    return in->live.live;
+}
+
+void input_end_live(struct input *in)
+{
+    live_end(&in->live);
+}
+
+uint64_t input_raw_offset(const struct input *in)
+{
+    return in->raw_read;
 }
 
 void input_close(struct input *in)
@@ -320,6 +358,16 @@ size_t input_head(const struct input *in, const uint8_t **data)
     return in->head_len;
 }
 
+/* Of a live input: the rest of the head is what is read first. */
+static void keep_head(struct input *in, const void *data, size_t len)
+{
+    if (len > INPUT_HEAD_MAX - in->head_len)
+        len = INPUT_HEAD_MAX - in->head_len;
+    memcpy(in->head + in->head_len, data, len);
+    in->head_len += len;
+    in->head_at = in->head_len;
+}
+
 ssize_t input_read(void *ctx, void *data, size_t len, struct err *err)
 {
     struct input *in = ctx;
@@ -338,6 +386,8 @@ ssize_t input_read(void *ctx, void *data, size_t len, struct err *err)
             return n;
         }
     }
+    if (in->live.live && !have)
+        keep_head(in, data, (size_t)n);
     in->offset += (uint64_t)n;
     if (in->digest)
         XXH3_128bits_update(in->digest, data, (size_t)n);

@@ -11,14 +11,9 @@
 #ifndef NFSDIGEST_CAPTURE_INPUT_H
 #define NFSDIGEST_CAPTURE_INPUT_H
 
-#include "base/err.h"
+#include "capture/live.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stddef.h>
-#include <sys/types.h>
-
-enum { INPUT_HEAD_MAX = 64 << 10, INPUT_DIGEST_LEN = 16 };
+enum { INPUT_HEAD_MAX = 64 << 10, INPUT_HEAD_LIVE = 24, INPUT_DIGEST_LEN = 16 };
 
 struct input;
 
@@ -26,6 +21,16 @@ struct input;
  * With |digest|, the bytes are digested while they are read. */
 struct input *input_open(const char *path, bool digest, struct err *err);
 void input_close(struct input *input);
+
+/* Opens a file or a pipe that is still being written: see live.h.  |live| is the caller's and must
+ * outlive the input.  Waits for the first bytes.  The head has at least INPUT_HEAD_LIVE bytes, or
+ * all, and grows while the input is read. */
+struct input *input_open_live(const char *path, struct live *live, struct err *err);
+struct live *input_live(const struct input *input); /* NULL: it was opened by input_open */
+/* Makes a live input end where its file ends now. */
+void input_end_live(struct input *input);
+/* Returns how many bytes of the file or pipe itself were read. */
+uint64_t input_raw_offset(const struct input *input);
 
 /* Returns a name for messages: the path, or "standard input" for "-". */
 const char *input_path_name(const char *path);

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/values.h"
 #include "cli/cli.h"
+#include "cli/trace.h"
 #include "record/nfsr.h"
 #include "record/nfsr_check.h"
 #include "show/args.h"
@@ -71,6 +72,8 @@ static int check_database(const struct checked *c, struct err *err)
     uint64_t findings = 0;
     int result;
 
+    if (store)
+        trace_say_unfinished(store);
     json_begin(c, "trace database");
     result = store ? verify(store, print_finding, (void *)c, &findings, err) : -err->code;
     json_finish(c, findings, result < 0 ? err : NULL);

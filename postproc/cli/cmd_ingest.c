@@ -9,7 +9,7 @@
 #include "base/values.h"
 #include "cli/engine_args.h"
 #include "cli/cli.h"
-#include "ingest/ingest.h"
+#include "cli/ingest_job.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,7 +33,10 @@ static const char about[] =
     "call in one file is paired with its reply in the next, also in a later ingest.\n"
     "Each file is stored as a whole or not at all, and a file that is already in\n"
     "the database is skipped.  After an ingest that was killed, the same command\n"
-    "does what is left.\n";
+    "does what is left.\n"
+    "\n"
+    "With --follow, the database grows with the captures, and other commands can\n"
+    "read it meanwhile; it is marked as unfinished until this command ends.\n";
 
 static bool is_there(const char *path)
 {
@@ -46,11 +49,12 @@ static bool is_there(const char *path)
 static bool may_be_database(const char *path)
 {
     uint8_t head[16];
+    struct stat st;
     FILE *file;
     size_t len;
 
-    if (strcmp(path, "-") == 0)
-        return false;
+    if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+        return false; /* a pipe is not opened: it may have no writer yet */
     file = fopen(path, "re");
     if (!file)
         return errno == ENOENT;
@@ -110,6 +114,14 @@ static void report(struct store *store, const char *path)
     say(text);
 }
 
+static void say_empty(const char *path)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "%.300s: holds no packets", input_path_name(path));
+    say(text);
+}
+
 /* |state|: "stored", "known", "cut" or "unusable". */
 static void report_json(struct store *store, const char *path, const char *state, const char *error)
 {
@@ -130,16 +142,7 @@ static void report_json(struct store *store, const char *path, const char *state
     json_end(&j);
 }
 
-struct job {
-    const char *database;
-    const struct engine_options *options;
-    int count;
-    char **paths;
-    bool quiet, json;
-};
-
-/* |result|: of ingest_file, with its message in |err|. */
-static void tell(const struct job *j, struct store *store, const char *path, int result,
+void ingest_tell(const struct ingest_job *j, struct store *store, const char *path, int result,
                  const struct err *err)
 {
     if (j->json && (result >= 0 || result == -ERR_INPUT)) {
@@ -147,17 +150,20 @@ static void tell(const struct job *j, struct store *store, const char *path, int
                     result == INGEST_STORED  ? "stored"
                     : result == INGEST_KNOWN ? "known"
                     : result == INGEST_CUT   ? "cut"
+                    : result == INGEST_EMPTY ? "empty"
                                              : "unusable",
-                    result == INGEST_STORED ? NULL : err->text);
+                    result == INGEST_STORED || result == INGEST_EMPTY ? NULL : err->text);
         return;
     }
     if ((result == INGEST_STORED || result == INGEST_CUT) && !j->quiet)
         report(store, path);
     if (result == INGEST_KNOWN && !j->quiet)
         say(err->text);
+    if (result == INGEST_EMPTY && !j->quiet)
+        say_empty(path);
 }
 
-static int ingest_all(const struct job *j, struct ingest *ingest, struct store *store,
+static int ingest_all(const struct ingest_job *j, struct ingest *ingest, struct store *store,
                       struct err *err)
 {
     struct err note = { 0 };
@@ -167,7 +173,7 @@ static int ingest_all(const struct job *j, struct ingest *ingest, struct store *
         result = ingest_file(ingest, j->paths[i], i == j->count - 1, &note, err);
         if (note.text[0])
             say(note.text);
-        tell(j, store, j->paths[i], result, err);
+        ingest_tell(j, store, j->paths[i], result, err);
         if (result == INGEST_CUT || result == -ERR_INPUT) {
             say(err->text);
             worst = ERR_INPUT;
@@ -191,7 +197,7 @@ static bool are_files(int count, char **paths)
 }
 
 /* OVERTAKEN: another process has made the database meanwhile, and nothing was stored. */
-static int ingest_into(const struct job *j, struct err *err)
+static int ingest_into(const struct ingest_job *j, struct err *err)
 {
     struct store *store = store_open(j->database, STORE_WRITE, err);
     struct ingest *ingest = store ? ingest_new(store, j->options, &progress_line, err) : NULL;
@@ -208,8 +214,9 @@ int cmd_ingest(int argc, char **argv, struct err *err)
 {
     const char *database = NULL;
     struct engine_args engine;
-    struct job job = { .options = &engine.settings.options };
+    struct ingest_job job = { .options = &engine.settings.options };
     struct arg more[ENGINE_ARG_COUNT];
+    struct follow_args follow = { .follows = false };
     bool blocks = false;
     const struct arg own[] = {
         { 'o', "database", "DATABASE", "the trace database; all operands are then files", set_text,
@@ -217,6 +224,12 @@ int cmd_ingest(int argc, char **argv, struct err *err)
         { 'q', "quiet", NULL, "print only errors and warnings", set_flag, &job.quiet },
         { 0, "block-digests", NULL, BLOCK_DIGESTS_HELP, set_flag, &blocks },
         { 'j', "json", NULL, "print a JSON object for each file", set_flag, &job.json },
+        { 0, "follow", NULL,
+          "FILE is still being written, or a folder with rotated\n"
+          "captures: read it as it grows, until a signal or --idle",
+          set_flag, &follow.follows },
+        { 0, "idle", "TIME", "with --follow: end when nothing came for TIME", set_duration,
+          &follow.idle },
         { 0 },
     };
     const struct args args = { "nfsdigest ingest [OPTION...] [-o DATABASE | DATABASE] FILE...",
@@ -234,6 +247,10 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     job.database = database;
     job.count = argc - first - taken;
     job.paths = argv + first + taken;
+    if (follow.follows)
+        return ingest_follow(&job, &follow, err);
+    if (follow.idle)
+        return err_set(err, ERR_USAGE, "--idle is for --follow");
     do
         result = ingest_into(&job, err);
     while (result == OVERTAKEN);

@@ -4,11 +4,20 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 static sigset_t ours;
+static _Atomic(atomic_bool *) caught; /* or NULL */
+
+static bool was_caught(void)
+{
+    atomic_bool *flag = atomic_load(&caught);
+
+    return flag && !atomic_exchange(flag, true);
+}
 
 static void *wait_for_signal(void *ctx)
 {
@@ -16,7 +25,7 @@ static void *wait_for_signal(void *ctx)
     int number, len;
 
     (void)ctx;
-    while (sigwait(&ours, &number) != 0)
+    while (sigwait(&ours, &number) != 0 || was_caught())
         continue;
     cleanup_all();
     len = snprintf(text, sizeof(text), "nfsdigest: ended by SIG%s\n", sigabbrev_np(number));
@@ -45,6 +54,11 @@ int signals_begin(struct err *err)
         return err_set(err, ERR_SYSTEM, "cannot start a thread: %s", strerror(failed));
     pthread_detach(thread);
     return 0;
+}
+
+void signals_catch(atomic_bool *flag)
+{
+    atomic_store(&caught, flag);
 }
 
 void signals_end(void)

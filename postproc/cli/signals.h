@@ -10,8 +10,14 @@
 
 #include "base/err.h"
 
+#include <stdatomic.h>
+
 /* Call this before other threads exist: they inherit the mask that keeps the signals from them. */
 int signals_begin(struct err *err);
+
+/* From now on the first signal only sets *|flag|, for a command that ends in its own time; the
+ * second one ends the process. */
+void signals_catch(atomic_bool *flag);
 
 /* Call this before the process ends by itself.  After it, signals no longer end the process. */
 void signals_end(void);

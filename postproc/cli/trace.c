@@ -50,6 +50,16 @@ static struct store *ingest_to(const char *path, struct input *input, struct err
     return NULL;
 }
 
+void trace_say_unfinished(const struct store *store)
+{
+    char text[512];
+
+    if (!store_is_unfinished(store))
+        return;
+    snprintf(text, sizeof(text), "%.300s: " STORE_UNFINISHED, store_path(store));
+    say(text);
+}
+
 /* Opens an input.  Returns 1 if it is a database, which is not read from it, else 0. */
 static int look(const char *path, struct input **input, struct err *err)
 {
@@ -88,7 +98,16 @@ int trace_open(struct trace *trace, const char *path, bool stores, struct err *e
     trace->store =
         result ? store_open(path, STORE_READ, err) : ingest_to("", input, &trace->cut, err);
     input_close(input);
-    return trace->store ? 0 : -err->code;
+    if (!trace->store)
+        return -err->code;
+    if (stores && store_is_unfinished(trace->store)) {
+        store_close(trace->store);
+        trace->store = NULL;
+        return err_set(err, ERR_INPUT, "%s: " STORE_UNFINISHED "; nothing can be stored in it",
+                       path);
+    }
+    trace_say_unfinished(trace->store);
+    return 0;
 }
 
 int trace_close(struct trace *trace, int result, struct err *err)
@@ -140,6 +159,24 @@ static int make_file(struct trace_files *files, const char *path, struct input *
     return store ? 0 : -err->code;
 }
 
+/* The database at |path| is read through another connection, which says what is wrong with it. */
+static int say_once(struct trace_files *files, const char *path)
+{
+    struct store *store;
+    uint32_t i = 0;
+
+    while (i < TRACE_FILES && files->said[i] && strcmp(files->said[i], path) != 0)
+        i++;
+    if (i == TRACE_FILES || files->said[i])
+        return 0;
+    store = store_open(path, STORE_READ, NULL);
+    if (store)
+        trace_say_unfinished(store);
+    store_close(store);
+    files->said[i] = path;
+    return 0;
+}
+
 int trace_files_find(struct trace_files *files, const char *path, const char **file,
                      struct err *err)
 {
@@ -158,7 +195,7 @@ int trace_files_find(struct trace_files *files, const char *path, const char **f
     result = look(path, &input, err);
     *file = path;
     if (result != 0)
-        return result < 0 ? result : 0;
+        return result < 0 ? result : say_once(files, path);
     result = make_file(files, path, input, err);
     input_close(input);
     if (result == 0)

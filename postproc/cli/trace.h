@@ -27,8 +27,13 @@ struct trace {
 };
 
 /* |path| may also be "-" or a pipe, but no database comes through it.  |stores|: the command adds
- * tables, so it has to be a database.  Returns -ERR_INPUT if it is none of the three. */
+ * tables, so it has to be a database, and finished.  Returns -ERR_INPUT if it is none of the three.
+ */
 int trace_open(struct trace *trace, const char *path, bool stores, struct err *err);
+
+/* Says so if the database is unfinished (store_is_unfinished); trace_open and trace_files_find do
+ * this. */
+void trace_say_unfinished(const struct store *store);
 
 /* Returns |result|, or the error of a cut input if |result| is not negative. */
 int trace_close(struct trace *trace, int result, struct err *err);
@@ -43,7 +48,8 @@ struct trace_files {
         struct cleanup cleanup;
     } files[TRACE_FILES];
     uint32_t count;
-    struct err cut; /* of the first that was cut */
+    const char *said[TRACE_FILES]; /* databases that were looked at; paths of the command line */
+    struct err cut;                /* of the first that was cut */
 };
 
 /* Gives in *|file| the name of a database with what |path| has: |path| itself, or a temporary one,

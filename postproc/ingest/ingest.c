@@ -16,6 +16,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { REST_RECORDS = 1 << 10 };
 
 struct ingest {
     struct store *store;
@@ -167,13 +171,17 @@ static int commit(struct ingest *in, struct input *input, const char *cut, struc
     struct err why;
     int same;
 
+    if (!store_totals(in->store)->frames && input_live(input) && !cut)
+        return INGEST_EMPTY;
     if (!store_totals(in->store)->frames)
         return err_set(err, ERR_INPUT, "%s: holds no packets, at byte %llu", input_name(input),
                        (unsigned long long)input_offset(input));
     input_digest(input, end.digest);
     input_head_digest(input, INPUT_HEAD_MAX, end.head_digest);
     /* of standard input this is known only now */
-    same = same_source_read(in->store, input, end.size, end.digest, &why);
+    same = input_live(input)
+               ? SAME_SOURCE_NOT /* parts of it are stored already: ingest_live looks */
+               : same_source_read(in->store, input, end.size, end.digest, &why);
     if (same != SAME_SOURCE_NOT) {
         *err = why;
         return same < 0 ? same : INGEST_KNOWN;
@@ -197,8 +205,10 @@ static int ingest_capture(struct ingest *in, struct input *input, struct err *no
         return -err->code;
     result = feed_capture(input, in->engine, store_frame_base(in->store), in->progress, &feed, err);
     feed_note_unopened(&feed.unopened, name, note);
-    if (feed.cut)
+    if (feed.cut) {
         why = *err;
+        input_end_live(input); /* nothing is read behind a cut */
+    }
     if (result == 0 && feed.cut && !feed.frames)
         result = -err->code;
     if (result == 0) {
@@ -252,9 +262,15 @@ static int put_stream(void *ctx, const struct record *record, struct err *err)
                        "%s: has handles of %s as of a server of its own: give --same-server to "
                        "\"nfsdigest record\", too",
                        input_name(stream->input), address_text(server, text));
-    if (record->kind == RECORD_END)
+    if (record->kind == RECORD_END) {
         stream->input_cut = record->end.input_cut;
-    return stream->store.put(stream->store.ctx, record, err);
+        input_end_live(stream->input);
+    }
+    if (stream->store.put(stream->store.ctx, record, err) < 0)
+        return -err->code;
+    return input_live(stream->input) && stream->records % REST_RECORDS == 0
+               ? live_rest(input_live(stream->input), err)
+               : 0;
 }
 
 static int ingest_stream(struct ingest *in, struct input *input, struct err *err)
@@ -275,6 +291,7 @@ static int ingest_stream(struct ingest *in, struct input *input, struct err *err
         result = err_set(err, ERR_INPUT, "%s: not an .nfsr stream", name);
     if (result == -ERR_INPUT && stream.records) {
         why = *err;
+        input_end_live(input);
         input_drain(input, NULL); /* for the digest */
         result = 0;
     } else if (result == 0 && stream.input_cut) {
@@ -320,6 +337,53 @@ int ingest_file(struct ingest *in, const char *path, bool last, struct err *note
     if (!input)
         return -err->code;
     result = ingest_input(in, input, last, note, err);
+    input_close(input);
+    return result;
+}
+
+/* Whether a file, as far as it is there, is in the database: of rotated captures most may be. */
+static int is_known(struct ingest *in, const char *path, uint64_t *size, struct err *err)
+{
+    struct input *input;
+    struct stat st;
+    int same;
+
+    if (strcmp(path, "-") == 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        return SAME_SOURCE_NOT;
+    input = input_open(path, true, err);
+    if (!input)
+        return -err->code;
+    same = same_source_file(in->store, input, err);
+    *size = (uint64_t)st.st_size;
+    input_close(input);
+    return same;
+}
+
+int ingest_live(struct ingest *in, const char *path, struct live *live, uint64_t *size,
+                struct err *note, struct err *err)
+{
+    int same = is_known(in, path, size, err), result;
+    struct input *input;
+    const uint8_t *head;
+    size_t len;
+
+    note->text[0] = '\0';
+    if (same != SAME_SOURCE_NOT)
+        return same < 0 ? same : INGEST_KNOWN;
+    input = input_open_live(path, live, err);
+    if (!input)
+        return -err->code;
+    in->last = false;
+    len = input_head(input, &head);
+    if (!len)
+        result = INGEST_EMPTY;
+    else if (store_is_database(head, len))
+        result = err_set(err, ERR_INPUT, "%s: a database, not a capture or .nfsr stream",
+                         input_name(input));
+    else
+        result = nfsr_is_stream(head, len) ? ingest_stream(in, input, err)
+                                           : ingest_capture(in, input, note, err);
+    *size = input_raw_offset(input);
     input_close(input);
     return result;
 }

@@ -18,6 +18,7 @@ enum ingest_result {
     INGEST_STORED = 0,
     INGEST_KNOWN = 1, /* it is in the database already; |err| says as which source */
     INGEST_CUT = 2,   /* the part that could be read was stored; |err| says where it is cut */
+    INGEST_EMPTY = 3, /* of ingest_live: it held no packets, and nothing was stored */
     /* or a negative code: nothing of it was stored */
 };
 
@@ -36,6 +37,12 @@ int ingest_file(struct ingest *ingest, const char *path, bool last, struct err *
 /* Does the same for an input that was opened with its digest.  It may be a pipe. */
 int ingest_input(struct ingest *ingest, struct input *input, bool last, struct err *note,
                  struct err *err);
+
+/* Does the same for a file or a pipe that is still being written, and waits for its end (live.h).
+ * The store follows (store_follow): |live|->rest may call store_commit_part.  |size| gets the
+ * number of bytes of the file that were looked at. */
+int ingest_live(struct ingest *ingest, const char *path, struct live *live, uint64_t *size,
+                struct err *note, struct err *err);
 
 /* Call this after the last file.  Stores what the engine still waits for, as provisional rows. */
 int ingest_finish(struct ingest *ingest, struct err *err);

@@ -98,7 +98,7 @@ int count_end(struct store *store, struct err *err)
                       &stmt, err) < 0)
         return -err->code;
     for (size_t i = 0; i < store->delta_count && result == SQLITE_DONE; i++) {
-        const struct source_delta *delta = &store->deltas[i];
+        struct source_delta *delta = &store->deltas[i];
 
         if (!delta->any)
             continue;
@@ -112,13 +112,14 @@ int count_end(struct store *store, struct err *err)
         result = sqlite3_step(stmt);
         sqlite3_reset(stmt);
         if (i == (size_t)store->source) {
-            store->totals.operations = (uint64_t)delta->operations;
-            store->totals.calls = (uint64_t)delta->calls;
-            store->totals.replies = (uint64_t)delta->replies;
-            store->totals.retransmissions = (uint64_t)delta->retransmissions;
-            store->totals.copies = (uint64_t)delta->copies;
-            store->totals.problems = (uint64_t)delta->problems;
+            store->totals.operations += (uint64_t)delta->operations;
+            store->totals.calls += (uint64_t)delta->calls;
+            store->totals.replies += (uint64_t)delta->replies;
+            store->totals.retransmissions += (uint64_t)delta->retransmissions;
+            store->totals.copies += (uint64_t)delta->copies;
+            store->totals.problems += (uint64_t)delta->problems;
         }
+        *delta = (struct source_delta){ .any = false };
     }
     return store_finish(store, stmt, 0, err);
 }

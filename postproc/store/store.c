@@ -235,7 +235,9 @@ int store_publish(struct store *store, struct err *err)
     if (result == 0)
         result = connect_to(store, store->path, err);
     cleanup_release();
-    return result < 0 ? -err->code : set_up(store, err);
+    if (result < 0 || set_up(store, err) < 0)
+        return -err->code;
+    return store_log_ahead(store, err);
 }
 
 bool store_was_overtaken(const struct store *store)
@@ -277,7 +279,8 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *err
     }
     store->mode = mode;
     cleanup_enter(&store->cleanup, undo, store);
-    if (open_db(store, err) < 0 || set_up(store, err) < 0) {
+    if (open_db(store, err) < 0 || set_up(store, err) < 0 ||
+        store_look_unfinished(store, err) < 0) {
         store_close(store);
         return NULL;
     }

@@ -116,6 +116,19 @@ int store_end(struct store *store, const struct store_end *end, struct err *err)
 /* Drops the source that was begun.  Does nothing if there is none. */
 void store_abandon(struct store *store);
 
+/* A database that can be read while it is written.  store_follow comes after store_open
+ * (STORE_WRITE).  Then a source can be committed in parts: call store_commit_part when the engine
+ * is at rest.  The database is marked as unfinished from the first commit until store_finished,
+ * also if the process is killed, and store_begin of other processes refuses it.  After a part was
+ * committed, the source cannot be abandoned any more: what is there stays, and the mark, too. */
+#define STORE_UNFINISHED "unfinished: still being written, or its writer ended early"
+int store_follow(struct store *store, struct err *err);
+int store_commit_part(struct store *store, struct err *err);
+int store_finished(struct store *store, struct err *err);
+/* STORE_READ: returns true if the database was marked when it was opened.  What is read from it is
+ * then of one moment. */
+bool store_is_unfinished(const struct store *store);
+
 /* Counts of rows of the source that was begun or ended last. */
 struct store_totals {
     uint64_t frames, operations, calls, replies, retransmissions, copies, problems;

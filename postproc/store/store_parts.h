@@ -66,6 +66,10 @@ struct store {
     bool ready;      /* the schema is there */
     bool open;       /* a source was begun */
     bool indexed;    /* the indexes are there */
+    bool follows;    /* sources are committed in parts */
+    bool marked;     /* as unfinished, by this process */
+    bool unfinished; /* as another process left it */
+    int changes;     /* sqlite3_total_changes when a part was committed */
     sqlite3_stmt *sql[SQL_COUNT];
 
     int64_t version; /* store_version when the transaction began, or at the last commit */
@@ -98,6 +102,16 @@ struct store {
 int store_publish(struct store *store, struct err *err);
 /* Checks the version that the file states.  Sets |ready|, unless the file is empty. */
 int store_check_version(struct store *store, struct err *err);
+
+/* store_unfinished.c */
+
+/* In a new transaction: refuses what another process has not finished, and marks it if this one
+ * follows. */
+int store_mark_unfinished(struct store *store, struct err *err);
+/* When the database was opened: refuses it to a writer. */
+int store_look_unfinished(struct store *store, struct err *err);
+/* Call this after each connect.  Changes the journal if sources are committed in parts. */
+int store_log_ahead(struct store *store, struct err *err);
 
 /* statements.c */
 int statements_prepare(struct store *store, struct err *err);
@@ -196,7 +210,7 @@ int count_operation(struct store *store, int64_t call_source, int64_t reply_sour
 int count_retransmission(struct store *store, int64_t source, int by, struct err *err);
 int count_copy(struct store *store, int64_t source, int by, struct err *err);
 int count_problem(struct store *store, int64_t source, int by, struct err *err);
-/* Adds the counts to the rows of their sources. */
+/* Adds the counts to the rows of their sources and to the totals, and begins to count anew. */
 int count_end(struct store *store, struct err *err);
 
 /* Counts a frame of a source that is cut off.  Such a source has no record with totals. */

@@ -155,7 +155,8 @@ static int begin_transaction(struct store *store, struct err *err)
          store_check_version(store, err) < 0) ||
         store_version(store, &store->version, err) < 0)
         return -err->code;
-    if (!store->ready && schema_create(store->db, err) < 0)
+    if ((!store->ready && schema_create(store->db, err) < 0) ||
+        store_mark_unfinished(store, err) < 0)
         return -err->code;
     if (sql_number(store->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'operation_by_time'",
                    0, &indexed, err) < 0)
@@ -314,6 +315,7 @@ int store_end(struct store *store, const struct store_end *end, struct err *err)
         return -err->code;
     }
     store->ready = true; /* for those who look into it */
+    store->marked = store->follows;
     if (store_version(store, &store->version, err) < 0 || sql_run(store->db, "COMMIT", err) < 0) {
         store->ready = was_ready;
         store_abandon(store);
