@@ -14,7 +14,6 @@
 enum {
     FIRST_LENGTH = 1000000, /* ns of an interval */
     OF_OTHERS = TALLY_EXAMPLES / 10,
-    NEAR = 3, /* intervals */
 };
 /* A call of the trace that took longer must not stretch the intervals. */
 #define LATENCY_MOST INT64_C(60000000000)
@@ -155,6 +154,13 @@ static void add_rules(struct tally *t, const struct done *d)
 
 /* --- parts of the run */
 
+static struct tally_span joined(struct tally_span first, struct tally_span second, int64_t length)
+{
+    /* |second.begun| were not outstanding in the first half */
+    return (struct tally_span){ first.begun + second.begun,
+                                first.rest + second.rest - length * second.begun };
+}
+
 static void join_intervals(struct tally *t)
 {
     uint32_t half = (t->interval_count + 1) / 2;
@@ -168,78 +174,75 @@ static void join_intervals(struct tally *t)
             both.done += second->done;
             both.errors += second->errors;
             both.bytes += second->bytes;
-            both.busy += second->busy;
             both.trace_done += second->trace_done;
-            both.trace_busy += second->trace_busy;
+            both.busy = joined(both.busy, second->busy, t->interval_length);
+            both.trace_busy = joined(both.trace_busy, second->trace_busy, t->interval_length);
         }
         t->interval[i] = both;
     }
     memset(t->interval + half, 0, (t->interval_count - half) * sizeof(*t->interval));
     t->interval_count = half;
     t->interval_length *= 2;
-    t->interval_near = 0;
+    t->joins++;
 }
 
-/* The number of the interval in which |time| lies.  Most are next to the last one: so they are
- * found without a division, of which there would be ten for each operation. */
-static uint32_t interval_of(struct tally *t, int64_t time)
+/* The number of the interval in which |time| lies.  There are four for each operation, so the
+ * division is one by a constant. */
+static inline uint64_t place_of(const struct tally *t, int64_t time)
 {
-    int64_t length = t->interval_length, at = t->interval_near, begin = at * length;
-
-    time = time < 0 ? 0 : time;
-    if (time < begin - NEAR * length || time >= begin + NEAR * length)
-        at = time / length;
-    else if (time < begin)
-        for (; time < begin; begin -= length)
-            at--;
-    else
-        for (; time >= begin + length; begin += length)
-            at++;
-    while (at >= TALLY_INTERVALS) {
-        join_intervals(t);
-        at = time / t->interval_length;
-    }
-    if (at >= t->interval_count)
-        t->interval_count = (uint32_t)at + 1;
-    return t->interval_near = (uint32_t)at;
+    return (uint64_t)time / FIRST_LENGTH >> t->joins;
 }
 
-/* Adds the time from |from| to |to| to the intervals in which it lies. */
-static void add_busy(struct tally *t, int64_t from, int64_t to, bool trace)
+/* Adds the time from |from| to |to| to the intervals in which it lies: to the first and the last
+ * one only, however many there are.  Returns the number of the last one. */
+static uint32_t add_busy(struct tally *t, int64_t from, int64_t to, bool trace)
 {
-    uint32_t at;
-    int64_t end;
+    struct tally_span *first, *last;
+    uint64_t at, begin;
 
     from = from < 0 ? 0 : from;
-    interval_of(t, to);
+    to = to < 0 ? 0 : to;
+    while ((at = place_of(t, to)) >= TALLY_INTERVALS)
+        join_intervals(t);
+    if (at >= t->interval_count)
+        t->interval_count = (uint32_t)at + 1;
     if (from >= to)
-        return;
-    at = interval_of(t, from);
-    for (end = (at + INT64_C(1)) * t->interval_length; from < to; end += t->interval_length) {
-        uint64_t part = (uint64_t)((end < to ? end : to) - from);
-
-        if (trace)
-            t->interval[at++].trace_busy += part;
-        else
-            t->interval[at++].busy += part;
-        from = end;
-    }
+        return (uint32_t)at;
+    begin = place_of(t, from);
+    first = trace ? &t->interval[begin].trace_busy : &t->interval[begin].busy;
+    last = trace ? &t->interval[at].trace_busy : &t->interval[at].busy;
+    first->begun++;
+    first->rest -= from - (int64_t)begin * t->interval_length;
+    last->begun--;
+    last->rest += to - (int64_t)at * t->interval_length;
+    return (uint32_t)at;
 }
 
 static void add_to_intervals(struct tally *t, const struct done *d)
 {
-    struct tally_interval *interval = &t->interval[interval_of(t, d->answered)];
+    struct tally_interval *interval = &t->interval[add_busy(t, d->sent, d->answered, false)];
     int64_t latency = d->step->latency;
 
     interval->done++;
     interval->errors += verdict_differs(d->verdict->class);
     interval->bytes += d->verdict->bytes;
-    add_busy(t, d->sent, d->answered, false);
     if (d->planned < 0 || latency < 0)
         return;
     latency = latency < LATENCY_MOST ? latency : LATENCY_MOST;
-    t->interval[interval_of(t, d->planned + latency)].trace_done++;
-    add_busy(t, d->planned, d->planned + latency, true);
+    t->interval[add_busy(t, d->planned, d->planned + latency, true)].trace_done++;
+}
+
+void tally_busy(const struct tally *t, bool trace, uint64_t *ns)
+{
+    int64_t outstanding = 0;
+
+    for (uint32_t i = 0; i < t->interval_count; i++) {
+        const struct tally_interval *of = &t->interval[i];
+        const struct tally_span *span = trace ? &of->trace_busy : &of->busy;
+
+        outstanding += span->begun;
+        ns[i] = (uint64_t)(outstanding * t->interval_length + span->rest);
+    }
 }
 
 /* --- times */
@@ -249,26 +252,31 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* The part of being late from |from| on that |cause| explains, which ends at |until|. */
+static inline int64_t add_late(struct tally *t, enum tally_late cause, int64_t from, int64_t until)
+{
+    if (until <= from)
+        return from;
+    histogram_add(&t->late[cause], until - from);
+    return until;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static void add_lateness(struct tally *t, const struct done *d)
 {
-    int64_t from = d->planned, until[LATE_CAUSES];
-    static const enum tally_late order[] = { LATE_WINDOW, LATE_DEPENDENCY, LATE_OUTSTANDING,
-                                             LATE_OWN };
+    int64_t from = d->planned;
 
     if (from < 0 || d->sent <= from)
         return;
     histogram_add(&t->late_all, d->sent - from);
-    until[LATE_WINDOW] = d->entered;
-    until[LATE_DEPENDENCY] = d->ready;
-    until[LATE_OUTSTANDING] = d->allowed;
-    until[LATE_OWN] = d->sent;
-    for (int i = 0; i < LATE_CAUSES; i++) {
-        int64_t end = until[order[i]] < d->sent ? until[order[i]] : d->sent;
-
-        if (end > from)
-            histogram_add(&t->late[order[i]], end - from);
-        from = later(from, end);
-    }
+    from = add_late(t, LATE_WINDOW, from, earlier(d->entered, d->sent));
+    from = add_late(t, LATE_DEPENDENCY, from, earlier(d->ready, d->sent));
+    from = add_late(t, LATE_OUTSTANDING, from, earlier(d->allowed, d->sent));
+    add_late(t, LATE_OWN, from, d->sent);
 }
 
 static void add_times(struct tally *t, struct tally_procedure *p, const struct done *d)

@@ -3,7 +3,7 @@
  *
  * What a run has shown: counts, latencies, lateness, differences.
  *
- * Memory: it does not grow with the trace: 660 KiB, and 60 KiB for each procedure;
+ * Memory: it does not grow with the trace: 676 KiB, and 60 KiB for each procedure;
  * 80 bytes for each dump.
  */
 #ifndef NFSDIGEST_PLAYER_TALLY_H
@@ -54,13 +54,19 @@ struct tally_procedure {
     struct histogram trace;   /* latency in the trace */
 };
 
+/* What an interval contributes to the time that operations were outstanding (tally_busy): an
+ * operation that was so for a thousand intervals is noted in its first and its last one. */
+struct tally_span {
+    int64_t begun; /* operations that became outstanding in it, less those that ended */
+    int64_t rest;  /* ns of those that ended in it, since its begin; less the ns that passed in it
+                    * before others became outstanding */
+};
+
 /* A part of the run; the length of parts doubles when there are too many. */
 struct tally_interval {
     uint64_t done, errors, bytes; /* operations answered in it; those that differ; file contents */
-    uint64_t busy;                /* ns that operations were outstanding in it, in all; by length:
-                                   * concurrency */
-    uint64_t trace_done, trace_busy; /* the same of the trace, whose calls are at the planned times
-                                      */
+    uint64_t trace_done;          /* the same of the trace, whose calls are at the planned times */
+    struct tally_span busy, trace_busy;
 };
 
 struct tally_example {
@@ -99,7 +105,7 @@ struct tally {
     struct tally_interval interval[TALLY_INTERVALS];
     int64_t interval_length; /* ns */
     uint32_t interval_count;
-    uint32_t interval_near; /* the one that was last looked for */
+    uint32_t joins; /* how often the length has doubled */
     /* The first operations in another class than VERDICT_AS_RECORDED; of the skipped, unplayable
      * and not played ones only a tenth of the places. */
     struct tally_example *examples;
@@ -138,6 +144,10 @@ static inline void tally_expect(const struct tally *tally, const struct step *st
     histogram_expect(&p->planned, planned);
     histogram_expect(&p->trace, step->latency);
 }
+
+/* The ns that operations were outstanding in each of the |interval_count| intervals, in all; by an
+ * interval's length: concurrency.  |trace|: in the trace, whose calls are at the planned times. */
+void tally_busy(const struct tally *tally, bool trace, uint64_t *ns);
 
 /* -ERR_SYSTEM: no memory for a procedure or a dump that is new. */
 int tally_add(struct tally *tally, const struct done *done, struct err *err);

@@ -168,6 +168,21 @@ static void add_dumps(struct report *report, const struct tally *tally)
     }
 }
 
+static void add_intervals(struct report *report, const struct tally *tally)
+{
+    uint64_t busy[TALLY_INTERVALS], trace_busy[TALLY_INTERVALS];
+
+    tally_busy(tally, false, busy);
+    tally_busy(tally, true, trace_busy);
+    for (uint32_t i = 0; i < tally->interval_count; i++) {
+        const struct tally_interval *from = &tally->interval[i];
+
+        report->intervals[report->counts[REPORT_INTERVALS]++] = (struct report_interval){
+            from->done, from->errors, from->bytes, busy[i], from->trace_done, trace_busy[i],
+        };
+    }
+}
+
 void report_fill(struct report *report, const char *dump, const char *target, const char *pace,
                  const struct tally *tally)
 {
@@ -188,13 +203,7 @@ void report_fill(struct report *report, const char *dump, const char *target, co
     for (unsigned i = 0; i < TALLY_PROCEDURES; i++)
         if (tally->procedure[i])
             add_procedure(report, i, tally->procedure[i]);
-    for (uint32_t i = 0; i < tally->interval_count; i++) {
-        const struct tally_interval *from = &tally->interval[i];
-
-        report->intervals[report->counts[REPORT_INTERVALS]++] = (struct report_interval){
-            from->done, from->errors, from->bytes, from->busy, from->trace_done, from->trace_busy,
-        };
-    }
+    add_intervals(report, tally);
     add_examples(report, tally, false);
     add_examples(report, tally, true);
 }
