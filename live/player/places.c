@@ -1,19 +1,127 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/places.c
+ *
+ * One walk over the arguments of a step finds the places, and, for arguments that may come again,
+ * notes their form.  The contract is in places.h.
+ */
 #include "player/places.h"
 #include "wire/nfs3_numbers.h"
 #include "wire/walk.h"
 
 enum {
-    HANDLE = 4,                  /* bytes of a handle in a dump */
-    DATA_MAX = UINT32_C(1) << 30 /* of a WRITE; a record has to hold it (RFC 5531 s11) */
+    HANDLE = 4,                   /* bytes of a handle in a dump */
+    DATA_MAX = UINT32_C(1) << 30, /* of a WRITE; a record has to hold it (RFC 5531 s11) */
+    LOOKED_AT = ROLE_OBJECT | ROLE_PARENT | ROLE_PARENT2 | ROLE_SETS | ROLE_RANGE_START | ROLE_DATA,
 };
+_Static_assert(PLACES_FORMS == 64, "6 bits of the hash");
 
 struct look {
     struct step *step;
+    struct places_form *form; /* to be noted, from nothing; NULL: it is not wanted */
     uint32_t handles;
     uint32_t data_at; /* where the data of a WRITE would begin */
     const char *problem;
 };
+
+/* --- forms */
+
+static struct places_form *form_at(struct places *places, const struct step *step)
+{
+    uint32_t hash = (uint32_t)step->number << 16 ^ step->arguments.len;
+
+    return &places->forms[hash * UINT32_C(0x9e3779b1) >> 26];
+}
+
+/* Sets what walk_arguments would set, if the arguments are of this form. */
+static bool has_form(const struct places_form *form, struct step *step)
+{
+    const uint8_t *data = step->arguments.data;
+    uint32_t len = step->arguments.len;
+
+    if (!form->known || form->number != step->number || form->len != len)
+        return false;
+    for (uint32_t i = 0; i < form->word_count; i++) {
+        const struct places_word *word = &form->words[i];
+        uint32_t value = load_be32(data + word->at), most = word->value, round = word->round;
+
+        if (value > most || ((value + round) & ~round) != most) /* the first: the sum may be 0 */
+            return false;
+    }
+    if (form->has_data) {
+        if (load_be32(data + len - 4) > form->data_max)
+            return false;
+        step->data_len = load_be32(data + len - 4);
+    }
+    step->has = form->has;
+    step->second_at = form->second_at;
+    step->value_at = form->value_at;
+    if (form->has_cookie && load_be64(data + form->value_at))
+        step->has |= STEP_CONTINUES;
+    return true;
+}
+
+static void note_word(struct look *look, uint32_t at, uint32_t value, uint32_t round)
+{
+    struct places_form *form = look->form;
+
+    if (form->word_count == PLACES_WORDS || at > UINT16_MAX)
+        look->form = NULL;
+    else
+        form->words[form->word_count++] =
+            (struct places_word){ (uint16_t)at, (uint16_t)round, (value + round) & ~round };
+}
+
+static void note_bytes(struct look *look, const struct visit *v)
+{
+    const struct field *field = v->field;
+    uint32_t padded = (v->full_len + 3) & ~3u;
+
+    if (field->cls == CLASS_DATA) {
+        look->form->has_data = true;
+        look->form->data_max = field->max && field->max < DATA_MAX ? field->max : DATA_MAX;
+    } else {
+        bool any = field->cls != CLASS_HANDLE && (!field->max || padded <= field->max);
+
+        note_word(look, v->offset - 4, v->full_len, any ? 3 : 0);
+    }
+}
+
+static void note(struct look *look, const struct visit *v)
+{
+    if (v->whole)
+        return;
+    switch (v->field->kind) {
+    case XDR_BOOL:
+    case XDR_OPTIONAL:
+    case XDR_ARRAY:
+    case XDR_UNION:
+        note_word(look, v->offset, load_be32(v->data), 0);
+        break;
+    case XDR_OPAQUE:
+    case XDR_STRING:
+        note_bytes(look, v);
+        break;
+    case XDR_LIST: /* in no arguments so far */
+        look->form = NULL;
+        break;
+    default:
+        break;
+    }
+    if (look->form && v->field->cls == CLASS_COOKIE && v->field->role & LOOKED_AT)
+        look->form->has_cookie = true;
+}
+
+static void keep(struct places_form *form, const struct step *step)
+{
+    form->known = true;
+    form->number = step->number;
+    form->len = step->arguments.len;
+    form->has = step->has & ~(form->has_cookie ? STEP_CONTINUES : 0);
+    form->second_at = step->second_at;
+    form->value_at = step->value_at;
+}
+
+/* --- places */
 
 static int stop(struct look *look, const char *problem)
 {
@@ -42,6 +150,10 @@ static int look_at(void *ctx, const struct visit *v)
     struct look *look = ctx;
     struct step *step = look->step;
 
+    if (look->form)
+        note(look, v);
+    if (!(v->field->role & LOOKED_AT))
+        return 0;
     switch (v->field->cls) {
     case CLASS_HANDLE:
         return look_at_handle(look, v);
@@ -69,13 +181,12 @@ static int look_at(void *ctx, const struct visit *v)
     }
 }
 
-static int walk_arguments(struct step *step, struct err *err)
+/* |form|: all zeros, to be set; or NULL. */
+static int walk_arguments(struct step *step, struct places_form *form, struct err *err)
 {
     const struct type *type = step->procedure->arguments;
-    struct look look = { .step = step };
-    const struct visitor visitor = { look_at, &look,
-                                     ROLE_OBJECT | ROLE_PARENT | ROLE_PARENT2 | ROLE_SETS |
-                                         ROLE_RANGE_START | ROLE_DATA };
+    struct look look = { .step = step, .form = form };
+    const struct visitor visitor = { look_at, &look, form ? 0 : LOOKED_AT };
     bool data = step->has & STEP_HAS_DATA;
     uint32_t len = step->arguments.len;
     char path[WALK_PATH_MAX];
@@ -94,17 +205,38 @@ static int walk_arguments(struct step *step, struct err *err)
                                     : "they end before");
     if (!look.handles && !(step->has & STEP_WITHOUT_OBJECT))
         return err_set(err, ERR_INPUT, "its arguments have no handle");
+    if (look.form)
+        keep(look.form, step);
     return 0;
 }
 
-int places_find(const struct places *places, struct step *step, struct err *err)
+static int find(struct places *places, struct step *step, struct err *err)
+{
+    struct places_form *form = form_at(places, step), new = { .next = step->number };
+    bool again;
+    int result;
+
+    if (has_form(form, step))
+        return 0;
+    /* what comes once may never come again */
+    again = form->next == step->number && form->next_len == step->arguments.len;
+    new.next_len = step->arguments.len;
+    result = walk_arguments(step, again ? &new : NULL, err);
+    if (new.known)
+        *form = new;
+    form->next = step->number;
+    form->next_len = step->arguments.len;
+    return result;
+}
+
+int places_find(struct places *places, struct step *step, struct err *err)
 {
     step->procedure = places->of[step->number].procedure;
     step->program = places->of[step->number].program;
     step->has = places->of[step->number].has;
     step->second_at = step->value_at = step->data_len = 0;
     if (!step->unplayable)
-        return step->procedure ? walk_arguments(step, err)
+        return step->procedure ? find(places, step, err)
                                : err_set(err, ERR_INPUT, "procedure %u", step->number);
     step->has &= STEP_CHANGES | STEP_LISTS | STEP_WITHOUT_OBJECT;
     step->arguments.len = 0;

@@ -3,6 +3,13 @@
  *
  * Finds in the arguments of a step what fill_in.h replaces.  A dump's arguments are hostile: they
  * are walked to their end, and what has been found lies within them.
+ *
+ * The form of arguments is their length, and those of their words that decide what stands where:
+ * booleans, discriminants, counts and lengths.  Arguments of one procedure and one form have their
+ * fields at the same places, so what a walk has found is kept with the form, and serves the next
+ * ones of it (model/effect/shapes.h does the same for replies).  The tables say what the form is.
+ *
+ * Memory: 14 KiB.
  */
 #ifndef NFSDIGEST_PLAYER_PLACES_H
 #define NFSDIGEST_PLAYER_PLACES_H
@@ -10,13 +17,31 @@
 #include "base/err.h"
 #include "player/step.h"
 
-/* What all steps of a procedure have in common. */
+enum { PLACES_FORMS = 64, PLACES_WORDS = 12 };
+
+struct places_form {
+    bool known;
+    bool has_cookie, has_data; /* the cookie is at |value_at|; the data's length comes last */
+    uint8_t number, has;       /* |has| without STEP_CONTINUES, which depends on the cookie */
+    uint8_t next;              /* procedure of the last arguments that were walked over, */
+    uint32_t next_len;         /* and their length */
+    uint32_t len, second_at, value_at, data_max;
+    uint32_t word_count;
+    /* What stands at |at| is |value|: rounded up by |round|, which is 3 for lengths of names. */
+    struct places_word {
+        uint16_t at, round;
+        uint32_t value;
+    } words[PLACES_WORDS];
+};
+
 struct places {
+    /* What all steps of a procedure have in common. */
     struct {
         const struct procedure *procedure;
         uint32_t program;
         uint8_t has; /* STEP_ bits that all its steps have */
     } of[256];       /* by rdump's number */
+    struct places_form forms[PLACES_FORMS];
 };
 
 /* Call wire_init before. */
@@ -25,6 +50,6 @@ void places_init(struct places *places);
 /* Sets procedure, program, has, second_at, value_at and data_len of a step from its |number| and
  * |arguments|.  An unplayable step loses its arguments.  -ERR_INPUT: there is no such procedure, or
  * the arguments are not its own. */
-int places_find(const struct places *places, struct step *step, struct err *err);
+int places_find(struct places *places, struct step *step, struct err *err);
 
 #endif

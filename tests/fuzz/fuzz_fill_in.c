@@ -3,7 +3,8 @@
  *
  * Any bytes as the arguments of an operation in a dump.  What places_find accepts is filled in with
  * handles of many lengths, and must then be arguments of the same procedure with these handles, in
- * which all other bytes are the dump's.
+ * which all other bytes are the dump's.  Places that come from a form that is known must be those
+ * that a walk finds, also for arguments that differ from those of the form in one word.
  *
  * Input: rdump's number of the procedure, a byte of bits (below), arguments.
  */
@@ -16,7 +17,7 @@
 
 enum { BIT_CTIME = 1, BIT_NOT_SYNC = 2, BIT_BAD = 4, BIT_NO_STALE = 8, OBJECTS = 64 };
 
-static struct places places;
+static struct places places; /* no form is known: inputs do not depend on each other */
 static struct objects *objects;
 
 static void require(bool condition)
@@ -91,6 +92,40 @@ static void check(const struct step *step, const struct fill_in *with, const str
     buf_free(&expected);
 }
 
+static bool same_places(const struct step *a, const struct step *b)
+{
+    return a->has == b->has && a->second_at == b->second_at && a->value_at == b->value_at &&
+           a->data_len == b->data_len;
+}
+
+/* The arguments are walked over, walked over and noted, and found by their form; then, where there
+ * is a word at |at|, with that word changed, and as if nothing was known. */
+static void check_forms(const struct step *step, uint8_t *arguments, uint32_t at)
+{
+    static struct places known, fresh;
+    struct step steps[2] = { *step, *step };
+    struct err err = { 0 };
+
+    known = places;
+    for (int i = 0; i < 3; i++) {
+        fresh = places;
+        require(places_find(&known, &steps[0], &err) == places_find(&fresh, &steps[1], &err) &&
+                same_places(&steps[0], &steps[1]));
+    }
+    if (step->arguments.len < 4)
+        return;
+    at %= step->arguments.len - 3;
+    for (uint32_t bit = 1; bit; bit <<= 1) {
+        uint32_t word = load_be32(arguments + at);
+
+        fresh = places;
+        store_be32(arguments + at, word ^ bit);
+        require(places_find(&known, &steps[0], &err) == places_find(&fresh, &steps[1], &err) &&
+                same_places(&steps[0], &steps[1]));
+        store_be32(arguments + at, word);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t stale[] = { 1, 2, 3 };
@@ -98,6 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *exact; /* nothing may be read behind it */
     struct buf got = { 0 };
     struct xdr_put put = xdr_put_to(&got, XDR_PUT_ANY_LENGTH);
+    struct places found = places;
     struct step step = { 0 };
     uint32_t missing = 0;
     struct err err = { 0 };
@@ -115,7 +151,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     step.status = data[1] & BIT_NOT_SYNC ? NFS3ERR_NOT_SYNC
                   : data[1] & BIT_BAD    ? NFS3ERR_BADHANDLE
                                          : NFS3ERR_STALE;
-    if (places_find(&places, &step, &err) < 0) {
+    check_forms(&step, exact, data[1] / 8u * 4);
+    if (places_find(&found, &step, &err) < 0) {
         require(err.code == ERR_INPUT && err.text[0]);
     } else {
         switch (fill_in(&step, objects, &with, &put, &missing)) {

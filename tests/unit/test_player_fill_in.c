@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-enum { ROUNDS = 300, OBJECTS = 9 };
+enum { ROUNDS = 300, FORMS = 40 /* of ROUNDS */, OBJECTS = 9 };
 
 static struct places places;
 static struct objects *objects;
@@ -154,6 +154,48 @@ static void write_arguments(struct arguments *a, const struct procedure *procedu
         fail_msg("%s", err.text);
 }
 
+/* Arguments of a form that is known and those of one that is not have the same places. */
+static void same_places(uint8_t number, struct bytes arguments)
+{
+    static struct places fresh;
+    struct step steps[2] = { { .number = number, .arguments = arguments },
+                             { .number = number, .arguments = arguments } };
+    struct err errs[2] = { { 0 }, { 0 } };
+    int result = places_find(&places, &steps[0], &errs[0]);
+
+    fresh = places;
+    memset(fresh.forms, 0, sizeof(fresh.forms));
+    assert_int_equal(places_find(&fresh, &steps[1], &errs[1]), result);
+    assert_string_equal(errs[0].text, errs[1].text);
+    if (result < 0)
+        return;
+    assert_int_equal(steps[0].has, steps[1].has);
+    assert_int_equal(steps[0].second_at, steps[1].second_at);
+    assert_int_equal(steps[0].value_at, steps[1].value_at);
+    assert_int_equal(steps[0].data_len, steps[1].data_len);
+}
+
+/* The same for arguments that have another word somewhere, when the form of these is known. */
+static void forms(uint8_t number, const struct buf *arguments)
+{
+    static const uint32_t words[] = { 0, 1, 2, 3, 4, 5, 8, 255, 1 << 30, (1 << 30) + 1, ~2u, ~0u };
+    struct bytes all = { arguments->data, (uint32_t)arguments->len };
+
+    for (unsigned i = 0; i < 2; i++)
+        same_places(number, all);
+    for (uint32_t at = 0; at + 4 <= all.len && at < 80; at += 4) {
+        uint32_t word = load_be32(all.data + at);
+
+        for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]) + 2; i++) {
+            store_be32(arguments->data + at, i < 2 ? word - 1 + 2 * i : words[i - 2]);
+            same_places(number, all);
+        }
+        store_be32(arguments->data + at, word);
+        same_places(number, all); /* the first time it may be learned again */
+        same_places(number, all);
+    }
+}
+
 static void find(struct step *step, const struct buf *arguments)
 {
     struct err err = { 0 };
@@ -197,6 +239,8 @@ static void every_procedure(void **state)
 
             write_arguments(&a, procedure, &dump);
             find(&step, &dump);
+            if (round < FORMS)
+                forms((uint8_t)number, &dump);
             assert_ptr_equal(step.procedure, procedure);
             assert_int_equal(step_object(&step), a.handles ? a.numbers[0] : 0);
             assert_int_equal(step_second(&step), a.handles > 1 ? a.numbers[1] : 0);
