@@ -13,7 +13,7 @@ enum {
     DATA_MAX = UINT32_C(1) << 30, /* of a WRITE; a record has to hold it (RFC 5531 s11) */
     LOOKED_AT = ROLE_OBJECT | ROLE_PARENT | ROLE_PARENT2 | ROLE_SETS | ROLE_RANGE_START | ROLE_DATA,
 };
-_Static_assert(PLACES_FORMS == 64, "6 bits of the hash");
+_Static_assert(PLACES_FORMS == 256, "8 bits of the hash");
 
 struct look {
     struct step *step;
@@ -25,11 +25,13 @@ struct look {
 
 /* --- forms */
 
-static struct places_form *form_at(struct places *places, const struct step *step)
+/* A form may be at two places, because two that come often would drive each other out of one.  The
+ * first of these: */
+static unsigned place_of_form(const struct step *step)
 {
     uint32_t hash = (uint32_t)step->number << 16 ^ step->arguments.len;
 
-    return &places->forms[hash * UINT32_C(0x9e3779b1) >> 26];
+    return hash * UINT32_C(0x9e3779b1) >> 24;
 }
 
 /* Sets what walk_arguments would set, if the arguments are of this form. */
@@ -212,18 +214,19 @@ static int walk_arguments(struct step *step, struct places_form *form, struct er
 
 static int find(struct places *places, struct step *step, struct err *err)
 {
-    struct places_form *form = form_at(places, step), new = { .next = step->number };
+    unsigned place = place_of_form(step);
+    struct places_form *form = &places->forms[place], *other = &places->forms[place ^ 1];
+    struct places_form new = { 0 };
     bool again;
     int result;
 
-    if (has_form(form, step))
+    if (has_form(form, step) || has_form(other, step))
         return 0;
     /* what comes once may never come again */
     again = form->next == step->number && form->next_len == step->arguments.len;
-    new.next_len = step->arguments.len;
     result = walk_arguments(step, again ? &new : NULL, err);
     if (new.known)
-        *form = new;
+        *(form->known && !other->known ? other : form) = new;
     form->next = step->number;
     form->next_len = step->arguments.len;
     return result;

@@ -9,13 +9,15 @@
 #include "wire/rpc.h"
 
 enum { LEN_MAX = UINT16_MAX };
-_Static_assert(SHAPES == 64, "6 bits of the hash");
+_Static_assert(SHAPES == 256, "8 bits of the hash");
 
-static struct shape *shape_at(struct shapes *shapes, const struct effect *e)
+/* A form may be at two places, because two that come often would drive each other out of one.  The
+ * first of these: */
+static unsigned place_of_form(const struct effect *e)
 {
     uint32_t hash = e->procedure->number << 24 ^ e->result_body.len << 8 ^ (uint32_t)e->status;
 
-    return &shapes->all[hash * UINT32_C(0x9e3779b1) >> 26];
+    return hash * UINT32_C(0x9e3779b1) >> 24;
 }
 
 static bool has_form(const struct shape *s, const struct effect *e)
@@ -43,10 +45,16 @@ static void fill(struct effect *e, const struct shape *s)
     e->result_length = s->len;
     e->result_roles = s->result_roles;
     e->succeeded = e->status == 0;
-    for (unsigned i = 0; i < WHOSE_MAX; i++) {
-        e->fattr3[i] = s->fattr3[i] ? data + s->fattr3[i] : NULL;
-        e->wcc_attr[i] = s->wcc_attr[i] ? data + s->wcc_attr[i] : NULL;
+    for (uint32_t left = s->attributes; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+
+        if (i < WHOSE_MAX)
+            e->fattr3[i] = data + s->fattr3[i];
+        else
+            e->wcc_attr[i - WHOSE_MAX] = data + s->wcc_attr[i - WHOSE_MAX];
     }
+    if (!s->others)
+        return;
     e->has_done = s->done;
     e->done = s->done ? load_be32(data + s->done) : 0;
     e->has_granted = s->granted;
@@ -114,7 +122,7 @@ static shape_place place_of(const struct effect *e, const uint8_t *data)
     return data ? (shape_place)(data - e->result_body.data) : 0;
 }
 
-static void learn(struct shapes *shapes, const struct effect *e)
+static void learn(struct shape *to, const struct effect *e)
 {
     struct shape s = { .procedure = e->procedure, .len = (uint16_t)e->result_body.len };
     const struct visitor visitor = { learn_field, &s, 0 };
@@ -127,6 +135,7 @@ static void learn(struct shapes *shapes, const struct effect *e)
     for (unsigned i = 0; i < WHOSE_MAX; i++) {
         s.fattr3[i] = place_of(e, e->fattr3[i]);
         s.wcc_attr[i] = place_of(e, e->wcc_attr[i]);
+        s.attributes |= (s.fattr3[i] ? 1u << i : 0) | (s.wcc_attr[i] ? 1u << WHOSE_MAX << i : 0);
     }
     s.link_text = place_of(e, e->link_text.data);
     s.link_text_len = (uint16_t)e->link_text.len;
@@ -134,21 +143,27 @@ static void learn(struct shapes *shapes, const struct effect *e)
     s.new_handle_len = (uint16_t)e->new_handle.len;
     s.contents = place_of(e, e->contents.data);
     s.contents_len = (uint16_t)e->contents.len;
-    *shape_at(shapes, e) = s;
+    s.others = s.done | s.granted | s.eof | s.link_text | s.new_handle | s.contents;
+    *to = s;
 }
 
 void shapes_decode_reply(struct shapes *shapes, struct effect *e)
 {
-    struct shape *shape;
+    struct shape *shape, *other;
+    const struct shape *known;
+    unsigned place;
 
     if (!e->procedure || e->rpc_status != RPC_SUCCESS || !e->result_body.len ||
         e->result_body.len > LEN_MAX) {
         effect_decode_reply(e);
         return;
     }
-    shape = shape_at(shapes, e);
-    if (has_form(shape, e)) {
-        fill(e, shape);
+    place = place_of_form(e);
+    shape = &shapes->all[place];
+    other = &shapes->all[place ^ 1];
+    known = has_form(shape, e) ? shape : has_form(other, e) ? other : NULL;
+    if (known) {
+        fill(e, known);
         return;
     }
     effect_decode_reply(e);
@@ -156,7 +171,7 @@ void shapes_decode_reply(struct shapes *shapes, struct effect *e)
         return;
     /* what comes once may never come again */
     if (shape->next == e->procedure && shape->next_len == e->result_body.len)
-        learn(shapes, e);
+        learn(shape->procedure && !other->procedure ? other : shape, e);
     shape->next = e->procedure;
     shape->next_len = (uint16_t)e->result_body.len;
 }
