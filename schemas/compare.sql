@@ -153,7 +153,8 @@ CREATE TABLE discrepancy (
     ref_text TEXT,                  -- values as text (at most 256 bytes); NULL: there is none
     sut_text TEXT,
     ref_number INTEGER,             -- the same as numbers; NULL: no number
-    sut_number INTEGER
+    sut_number INTEGER,
+    phase INTEGER REFERENCES phase  -- of the ref operation or, without one, of the sut operation
 ) STRICT;
 
 -- What groups have in common: a known cause has all its groups, over all procedures and fields.  A group
@@ -346,6 +347,22 @@ CREATE TABLE latency (
     count INTEGER NOT NULL,
     PRIMARY KEY (side, program, version, procedure, bucket)
 ) STRICT, WITHOUT ROWID;
+
+-- Phases that clients marked (nfsdigest phase), on either side. All operations in them count, those
+-- without a counterpart, too.
+CREATE TABLE phase (
+    id INTEGER PRIMARY KEY,         -- in the order of their first marks
+    name TEXT NOT NULL UNIQUE,
+    ref_times INTEGER NOT NULL,     -- how often it was marked
+    ref_lasted INTEGER NOT NULL,    -- ns, of all these times together
+    ref_operations INTEGER NOT NULL,
+    ref_latency INTEGER NOT NULL,   -- ns, the sum of those that were answered
+    sut_times INTEGER NOT NULL,
+    sut_lasted INTEGER NOT NULL,
+    sut_operations INTEGER NOT NULL,
+    sut_latency INTEGER NOT NULL,
+    discrepancies INTEGER NOT NULL
+) STRICT;
 
 -- Pairs with the largest differences in latency, in either direction.
 CREATE TABLE slowest (

@@ -18,6 +18,7 @@
 #include "report/baseline.h"
 #include "report/compare_report.h"
 #include "report/html.h"
+#include "report/only_phase.h"
 #include "report/suggest.h"
 #include "show/args.h"
 
@@ -54,7 +55,7 @@ struct text_list {
 
 struct compare_args {
     struct text_list rules, clients;
-    const char *output, *ref_server, *sut_server, *noise, *html, *annotate, *baseline;
+    const char *output, *ref_server, *sut_server, *noise, *html, *annotate, *baseline, *by, *phase;
     uint64_t examples, copy;
     bool json, summary, one_sided, suggest;
 };
@@ -83,9 +84,12 @@ static int print(sqlite3 *result, const struct compare_args *a, struct err *err)
 {
     const struct report_options options = { .examples = a->summary ? 0 : (uint32_t)a->examples,
                                             .one_sided = a->one_sided,
+                                            .phases = a->by != NULL,
                                             .baseline = a->baseline };
     int verdict;
 
+    if (a->phase && only_phase(result, a->phase, err) < 0)
+        return -err->code;
     if (a->baseline && baseline_attach(result, a->baseline, err) < 0)
         return -err->code;
     if ((a->suggest ? report_rules(result, stdout, err)
@@ -110,6 +114,15 @@ static int check_operands(const struct compare_args *a, int count, char **operan
                        a->baseline);
     if (a->suggest && (a->json || a->one_sided || a->baseline))
         return err_set(err, ERR_USAGE, "--suggest-rules prints rules instead of a report");
+    if (a->by && strcmp(a->by, "phase") != 0)
+        return err_set(err, ERR_USAGE, "--by takes phase, not \"%s\"", a->by);
+    if (a->by && (a->json || a->suggest || a->baseline))
+        return err_set(err, ERR_USAGE,
+                       "--by shows one table of the report; JSON always has all tables");
+    if (a->phase && (a->baseline || a->suggest || a->html || a->annotate))
+        return err_set(err, ERR_USAGE,
+                       "--phase narrows the report on standard output; it does not go with"
+                       " --baseline, --suggest-rules, --html and --annotate");
     if (count < 1 || count > 2)
         return err_set(err, ERR_USAGE,
                        "compare takes two traces: see \"nfsdigest compare --help\"");
@@ -343,6 +356,14 @@ int cmd_compare(int argc, char **argv, struct err *err)
         { 's', "summary", NULL, "show the table without examples", set_flag, &a.summary },
         { '1', "one-sided", NULL, "list each operation that only one side has", set_flag,
           &a.one_sided },
+        { 'b', "by", "phase",
+          "show only the table of phases that clients marked\n"
+          "(nfsdigest phase)",
+          set_text, &a.by },
+        { 0, "phase", "NAME",
+          "report only the discrepancies in this phase; they\n"
+          "decide the exit code",
+          set_text, &a.phase },
         { 0, "baseline", "EARLIER.db",
           "report what is new since this result; the exit code\n"
           "is 1 only if something is",

@@ -132,7 +132,9 @@ static void text_phase(sqlite3_stmt *s)
     printf("  %s %12s  %s  ", time_text(sqlite3_column_int64(s, 2), start),
            sqlite3_column_type(s, 3) == SQLITE_NULL
                ? "to the end"
-               : duration_text(sqlite3_column_int64(s, 3) - sqlite3_column_int64(s, 2), lasted),
+               : duration_text((int64_t)((uint64_t)sqlite3_column_int64(s, 3) -
+                                         (uint64_t)sqlite3_column_int64(s, 2)),
+                               lasted),
            (const char *)sqlite3_column_text(s, 1));
     print_line((const char *)sqlite3_column_text(s, 0));
 }

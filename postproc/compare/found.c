@@ -29,7 +29,7 @@ int found_open(struct pairs *p, struct err *err)
     p->found = f;
     if (!f)
         return err_memory(err, "differences");
-    if (sql_prepare(db, "INSERT INTO main.discrepancy VALUES (?,?,?,?,?,?,?,?,?,?,?)", &f->put,
+    if (sql_prepare(db, "INSERT INTO main.discrepancy VALUES (?,?,?,?,?,?,?,?,?,?,?,NULL)", &f->put,
                     err) < 0 ||
         sql_prepare(db, "INSERT OR IGNORE INTO main.frame VALUES (?,?,?,?,?,?,?,?)", &f->frame,
                     err) < 0 ||
@@ -365,8 +365,8 @@ static void drop_accepted(struct pairs *p)
 int found_finish(struct pairs *p, struct err *err)
 {
     drop_accepted(p);
-    if (groups_write(p, err) < 0 || latency_write(p, err) < 0 || write_uncertain(p, err) < 0 ||
-        result_index(p->c->db, err) < 0)
+    if (groups_write(p, err) < 0 || latency_write(p, err) < 0 || phases_write(p, err) < 0 ||
+        write_uncertain(p, err) < 0 || result_index(p->c->db, err) < 0)
         return -err->code;
     return examples_write(p, err);
 }

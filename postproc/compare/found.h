@@ -104,6 +104,8 @@ const char *case_name(enum difference_case when);
 int groups_write(struct pairs *p, struct err *err);
 /* latency.c: tables performance, latency, slowest. */
 int latency_write(struct pairs *p, struct err *err);
+/* phase_table.c: table phase, and column phase of discrepancies. */
+int phases_write(struct pairs *p, struct err *err);
 /* examples.c: tables step and operation; needs the indexes of the result. */
 int examples_write(struct pairs *p, struct err *err);
 

@@ -16,6 +16,7 @@
 struct report_options {
     uint32_t examples; /* at most so many of each group; 0: only the table */
     bool one_sided;    /* list operations without a counterpart */
+    bool phases;       /* only the table of phases, as text */
     bool baseline;     /* only what is new: the tables of baseline.h are there */
 };
 

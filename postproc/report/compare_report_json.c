@@ -152,6 +152,11 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   " JOIN code c ON c.domain = 'withheld' AND c.value = u.reason"
                   " GROUP BY u.what, u.reason ORDER BY 1, 2",
                   0, NULL) < 0 ||
+        put_array(&p, "phases",
+                  "SELECT name AS phase, ref_times, ref_lasted, ref_operations, ref_latency,"
+                  " sut_times, sut_lasted, sut_operations, sut_latency, discrepancies FROM phase"
+                  " ORDER BY id",
+                  0, NULL) < 0 ||
         put_array(&p, "performance",
                   "SELECT operation, pairs, ref_p50, ref_p90, ref_p99, ref_max, ref_mean, sut_p50,"
                   " sut_p90, sut_p99, sut_max, sut_mean, ratio FROM performance"

@@ -5,6 +5,7 @@
  * rows.  JSON is in compare_report_json.c.  For cmd_compare.c.  The contract is in
  * compare_report.h.
  */
+#include "base/escape.h"
 #include "base/values.h"
 #include "compare/verdict.h"
 #include "report/compare_report.h"
@@ -307,6 +308,46 @@ static void show_slow(struct printer *p, sqlite3_stmt *stmt)
             duration_text(sqlite3_column_int64(stmt, 4), b), column(stmt, 5));
 }
 
+static void show_phase_side(struct printer *p, sqlite3_stmt *stmt, int at)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], n[VALUE_TEXT_MAX];
+
+    if (!sqlite3_column_int64(stmt, at))
+        fprintf(p->out, " %9s %10s %9s", "-", "-", "-");
+    else
+        fprintf(p->out, " %9s %10s %9s", duration_text(sqlite3_column_int64(stmt, at + 1), a),
+                count(stmt, at + 2, n), duration_text(sqlite3_column_int64(stmt, at + 3), b));
+}
+
+static void show_phase(struct printer *p, sqlite3_stmt *stmt)
+{
+    double ref = sqlite3_column_double(stmt, 2), sut = sqlite3_column_double(stmt, 6);
+    char n[VALUE_TEXT_MAX];
+
+    show_phase_side(p, stmt, 1);
+    show_phase_side(p, stmt, 5);
+    if (ref > 0 && sut > 0)
+        fprintf(p->out, " %7.2f", sut / ref);
+    else
+        fprintf(p->out, " %7s", "-");
+    fprintf(p->out, " %12s  ", count(stmt, 9, n));
+    escape_print(p->out, column(stmt, 0));
+    fputc('\n', p->out);
+}
+
+static int show_phases(struct printer *p)
+{
+    return show_rows(
+        p,
+        "SELECT name, ref_times, ref_lasted, ref_operations, ref_latency, sut_times,"
+        " sut_lasted, sut_operations, sut_latency, discrepancies FROM phase ORDER BY id",
+        0,
+        "\nPhases, with the sums of latencies\n"
+        "ref lasted operations latencies sut lasted operations latencies sut/ref"
+        " discrepancies  phase\n",
+        show_phase);
+}
+
 /* --- beside a baseline */
 
 static void show_baseline(struct printer *p, sqlite3_stmt *stmt)
@@ -368,6 +409,8 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
         return -err->code;
     if (o->baseline)
         return show_since(&p, o);
+    if (o->phases)
+        return show_phases(&p);
     if (show_rows(&p,
                   "SELECT id, title, severity, count, groups, first_group, procedures, name, noise"
                   " FROM causes ORDER BY id",
@@ -400,7 +443,8 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   " ORDER BY id",
                   0, NULL, show_one_sided) < 0)
         return -err->code;
-    if (show_rows(
+    if (show_phases(&p) < 0 ||
+        show_rows(
             &p,
             "SELECT operation, pairs, ref_p50, ref_p90, ref_p99, sut_p50, sut_p90, sut_p99,"
             " ratio FROM performance ORDER BY pairs DESC, program, version, procedure",

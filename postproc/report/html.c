@@ -406,8 +406,8 @@ static int put_page(struct html *h)
                    &most, h->err) < 0)
         return -h->err->code;
     h->many_captures = most > 1;
-    if (put_summary(h) < 0 || html_groups(h) < 0 || html_uncertain(h) < 0 || html_latency(h) < 0 ||
-        put_left(h) < 0 || put_compared(h) < 0 || put_rules(h) < 0 ||
+    if (put_summary(h) < 0 || html_groups(h) < 0 || html_uncertain(h) < 0 || html_phases(h) < 0 ||
+        html_latency(h) < 0 || put_left(h) < 0 || put_compared(h) < 0 || put_rules(h) < 0 ||
         html_rows(h,
                   "SELECT (SELECT value FROM meta WHERE key = 'created_by'),"
                   " (SELECT value FROM meta WHERE key = 'rules_digest')",

@@ -3,7 +3,8 @@
  *
  * Shared by the files of the HTML report: html.c has the page, its summary and its lists,
  * html_groups.c the groups, html_examples.c their examples, html_uncertain.c the uncertain
- * differences, html_replies.c two replies side by side, html_latency.c latencies.
+ * differences, html_replies.c two replies side by side, html_latency.c latencies, html_phases.c
+ * phases.
  */
 #ifndef NFSDIGEST_REPORT_HTML_PARTS_H
 #define NFSDIGEST_REPORT_HTML_PARTS_H
@@ -67,6 +68,9 @@ int html_replies(struct html *h, const struct html_message message[SIDES],
 
 /* html_latency.c */
 int html_latency(struct html *h);
+
+/* html_phases.c: nothing, if the result has no phases. */
+int html_phases(struct html *h);
 
 /* html_assets.c: html.css, html.js, trace.css and trace.js as they are. */
 extern const char *const html_style, *const html_script;

@@ -269,6 +269,15 @@ static int most_first(const void *a, const void *b)
     return x->label && y->label ? strcmp(x->label, y->label) : 0;
 }
 
+/* Phases in their order; what is in none comes last. */
+static int first_first(const void *a, const void *b)
+{
+    uint64_t x = (uint64_t)((const struct member *)a)->group.key[0];
+    uint64_t y = (uint64_t)((const struct member *)b)->group.key[0];
+
+    return (x > y) - (x < y);
+}
+
 /* Moves the members that are shown to |groups|, and adds their latencies to |wanted|. */
 static int show(struct counting *c, enum group_by by, uint64_t top, struct groups *groups,
                 struct quantiles_wanted *wanted, size_t *wanted_count)
@@ -280,7 +289,7 @@ static int show(struct counting *c, enum group_by by, uint64_t top, struct group
         groups->left_out = d->count;
         return 0;
     }
-    qsort(d->members, d->count, sizeof(*d->members), most_first);
+    qsort(d->members, d->count, sizeof(*d->members), by == BY_PHASE ? first_first : most_first);
     groups->groups = calloc(shown, sizeof(*groups->groups));
     if (!groups->groups)
         return -1;
@@ -339,6 +348,7 @@ static int add_phases(struct counting *c, const struct filter *filter, struct er
 
     for (uint32_t i = 0; i < p->count; i++) {
         int64_t key[3] = { p->list[i].name };
+        struct group *g;
         uint32_t member;
 
         if (filter && filter->phase && strcmp(filter->phase, p->names[p->list[i].name]) != 0)
@@ -346,8 +356,10 @@ static int add_phases(struct counting *c, const struct filter *filter, struct er
         member = members_by_key(&c->by[BY_PHASE], key);
         if (member == TABLE_NONE)
             return err_memory(err, "phases");
-        c->by[BY_PHASE].members[member].group.times++;
-        c->by[BY_PHASE].members[member].group.lasted += p->list[i].stop - p->list[i].start;
+        g = &c->by[BY_PHASE].members[member].group;
+        g->times++;
+        g->lasted =
+            (int64_t)((uint64_t)g->lasted + (uint64_t)p->list[i].stop - (uint64_t)p->list[i].start);
     }
     return 0;
 }
@@ -378,7 +390,7 @@ static int read_all(sqlite3 *db, const struct groups_request *request,
     if (slots > QUANTILES_DIMENSIONS && result == 0)
         result = err_set(err, ERR_USAGE, "more than %d tables", QUANTILES_DIMENSIONS);
     if (result == 0 && request->tables & 1u << BY_PHASE &&
-        (phases_read(db, &c.phases, err) < 0 || add_phases(&c, request->filter, err) < 0))
+        (phases_read(db, "main", &c.phases, err) < 0 || add_phases(&c, request->filter, err) < 0))
         result = -err->code;
     filter_init(&all);
     if (result == 0)

@@ -31,7 +31,7 @@ struct group {
 };
 
 struct groups {
-    struct group *groups; /* most operations first */
+    struct group *groups; /* most operations first; phases in their order */
     int count;
     uint64_t left_out; /* further groups */
 };

@@ -6,14 +6,15 @@
  */
 #include "store/phases.h"
 #include "base/grow.h"
-#include "store/moment.h"
 #include "store/sql.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* %s: the schema */
 static const char select_phases[] =
-    "SELECT client, name, start, start_operation, stop, stop_operation FROM phase"
+    "SELECT client, name, start, start_operation, stop, stop_operation FROM %s.phase"
     " ORDER BY client, start, start_operation";
 
 /* Names are few, as people choose them; a hostile trace has up to PHASES_MAX. */
@@ -49,18 +50,21 @@ static int add_phase(void *ctx, sqlite3_stmt *row, struct err *err)
     return 0;
 }
 
-int phases_read(sqlite3 *db, struct phases *phases, struct err *err)
+int phases_read(sqlite3 *db, const char *schema, struct phases *phases, struct err *err)
 {
-    struct moment_span span;
+    char sql[sizeof(select_phases) + 64];
+    int64_t last = INT64_MAX;
     int result;
 
     memset(phases, 0, sizeof(*phases));
-    result = sql_each(db, select_phases, add_phase, phases, err);
+    snprintf(sql, sizeof(sql), select_phases, schema);
+    result = sql_each(db, sql, add_phase, phases, err);
+    snprintf(sql, sizeof(sql), "SELECT max(last_time) FROM %s.source", schema);
     if (result == 0 && phases->count)
-        result = moment_span_read(db, &span, err);
+        result = sql_number(db, sql, INT64_MAX, &last, err);
     for (uint32_t i = 0; result == 0 && i < phases->count; i++)
-        if (!phases->list[i].ended && span.known)
-            phases->list[i].stop = span.last;
+        if (!phases->list[i].ended)
+            phases->list[i].stop = last;
     if (result < 0)
         phases_free(phases);
     return result;
@@ -111,6 +115,7 @@ uint32_t phases_at(const struct phases *phases, const char *client, int64_t time
 
 /* What the SQL function of a connection knows. */
 struct known_phases {
+    const char *schema;
     bool is_read;
     struct phases phases;
 };
@@ -132,7 +137,7 @@ static void phase_of(sqlite3_context *context, int count, sqlite3_value **values
 
     (void)count;
     if (!known->is_read &&
-        phases_read(sqlite3_context_db_handle(context), &known->phases, &err) < 0) {
+        phases_read(sqlite3_context_db_handle(context), known->schema, &known->phases, &err) < 0) {
         sqlite3_result_error(context, err.text, -1);
         return;
     }
@@ -145,11 +150,13 @@ static void phase_of(sqlite3_context *context, int count, sqlite3_value **values
         sqlite3_result_text(context, known->phases.names[name], -1, SQLITE_TRANSIENT);
 }
 
-int phases_define(sqlite3 *db)
+int phases_define(sqlite3 *db, const char *function, const char *schema)
 {
     struct known_phases *known = calloc(1, sizeof(*known));
 
-    return known ? sqlite3_create_function_v2(db, "phase_of", 3, SQLITE_UTF8, known, phase_of, NULL,
-                                              NULL, forget)
-                 : SQLITE_NOMEM;
+    if (!known)
+        return SQLITE_NOMEM;
+    known->schema = schema;
+    return sqlite3_create_function_v2(db, function, 3, SQLITE_UTF8, known, phase_of, NULL, NULL,
+                                      forget);
 }

@@ -42,8 +42,9 @@ struct phases {
     uint64_t beyond; /* phases that are not in |list| */
 };
 
-/* Reads the phases of a trace.  Returns 0 or a negative code; then there is nothing to free. */
-int phases_read(sqlite3 *db, struct phases *phases, struct err *err);
+/* Reads the phases of a trace, which is attached to the connection as |schema| ("main").  Returns 0
+ * or a negative code; then there is nothing to free. */
+int phases_read(sqlite3 *db, const char *schema, struct phases *phases, struct err *err);
 void phases_free(struct phases *phases);
 
 /* Returns the place of the name of the phase that |operation| is in, or PHASE_NONE.  |time|: of its
@@ -51,8 +52,9 @@ void phases_free(struct phases *phases);
 uint32_t phases_at(const struct phases *phases, const char *client, int64_t time,
                    int64_t operation);
 
-/* Defines the SQL function phase_of(operation, client, time) for a connection: the phase's name, or
- * NULL.  Phases are read when it is first called.  Returns an SQLite code. */
-int phases_define(sqlite3 *db);
+/* Defines the SQL function |function|(operation, client, time) for a connection and the trace that
+ * is attached to it as |schema| (both texts must stay): the phase's name, or NULL.  Phases are read
+ * when it is first called.  Returns an SQLite code. */
+int phases_define(sqlite3 *db, const char *function, const char *schema);
 
 #endif

@@ -138,7 +138,8 @@ sqlite3 *store_reader(sqlite3 *db)
     if (path && *path && sqlite3_get_autocommit(db) &&
         sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
             SQLITE_OK &&
-        sqlite3_busy_timeout(reader, BUSY_MS) == SQLITE_OK && phases_define(reader) == SQLITE_OK)
+        sqlite3_busy_timeout(reader, BUSY_MS) == SQLITE_OK &&
+        phases_define(reader, "phase_of", "main") == SQLITE_OK)
         return reader;
     sqlite3_close(reader);
     return NULL;
@@ -162,7 +163,7 @@ static int connect_to(struct store *store, const char *path, struct err *err)
         SQLITE_OK)
         return err_set(err, ERR_SYSTEM, "%s: cannot be opened as a database: %s", path,
                        store->db ? sqlite3_errmsg(store->db) : "out of memory");
-    if (phases_define(store->db) != SQLITE_OK)
+    if (phases_define(store->db, "phase_of", "main") != SQLITE_OK)
         return err_memory(err, "a database");
     sqlite3_busy_timeout(store->db, BUSY_MS);
     sqlite3_progress_handler(store->db, ENDING_STEPS, is_ending, store);

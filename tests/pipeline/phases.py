@@ -20,6 +20,8 @@ sys.path.insert(0, str(SRC / "tests/gen"))
 
 import capfile  # noqa: E402
 import database  # noqa: E402
+import lab_workloads  # noqa: E402
+import live_client  # noqa: E402
 import messages  # noqa: E402
 import packets  # noqa: E402
 
@@ -214,11 +216,68 @@ def anonymized(folder, capture):
     check(not database.rows(db, "SELECT * FROM phase"), "the anonymized capture has phases")
 
 
+# --- two servers
+
+
+DELAY = 2_000_000  # ns, of each WRITE of the system under test
+SCALE = 1000
+
+
+def lab(folder, name, *faults):
+    """Runs the lab's workloads.  Returns the record stream, and the calls of each phase."""
+    stream = folder / (name + ".nfsr")
+    options = [word for fault in faults for word in ("--fault", fault)]
+    with live_client.Ftnfsd("--export", "/a", "--record", str(stream), *options) as server:
+        client = live_client.Client(server)
+        system = lab_workloads.Live(client, client.mount(b"/a"), database.program())
+        lab_workloads.run(system, SCALE)
+        client.close()
+        server.stop()
+    return stream, system.counts
+
+
+def two_servers(folder):
+    ref, counts = lab(folder, "ref")
+    sut, again = lab(folder, "sut", "WRITE:delay=%dus" % (DELAY // 1000), "ACCESS:path=/a/small*:no-attributes")
+    check(counts == again and len(counts) == 12, "both made the same calls: %s %s" % (counts, again))
+    done = run("compare", "--json", "-o", folder / "result.db", ref, sut)
+    check(done.returncode == 1, "compare: %s" % done.stderr)
+    result = json.loads(done.stdout)
+    phases = {p["phase"]: p for p in result["phases"]}
+    check(list(phases) == list(counts), "phases in their order: %s" % list(phases))
+    for name, n in counts.items():
+        p = phases[name]
+        check(p["ref_operations"] == p["sut_operations"] == n and p["ref_times"] == p["sut_times"] == 1,
+              "%s has its operations: %s, not %d" % (name, p, n))
+        check(0 < p["ref_latency"] <= p["ref_lasted"] and 0 < p["sut_latency"] <= p["sut_lasted"],
+              "%s: one call at a time: %s" % (name, p))
+        if name.endswith("-write"):
+            check(p["sut_latency"] >= n * DELAY, "%s is delayed: %s" % (name, p))
+    names = [p for p in result["phases"] if p["discrepancies"]]
+    found = sum(p["discrepancies"] for p in result["phases"])
+    check({p["phase"] for p in names} >= {"small-open"} and 0 < found <= result["totals"][0]["discrepancies"],
+          "discrepancies by phase: %s" % names)
+    by = run("compare", "--by", "phase", folder / "result.db").stdout
+    check(all(name in by for name in counts) and "NFS ACCESS" not in by, "--by phase: %s" % by)
+    narrow = run("compare", "--json", "--phase", "small-open", folder / "result.db")
+    groups = json.loads(narrow.stdout)["groups"]
+    check(narrow.returncode == 1 and groups and {g["operation"] for g in groups} == {"NFS ACCESS"}
+          and sum(g["count"] for g in groups) == phases["small-open"]["discrepancies"]
+          and json.loads(narrow.stdout)["causes"], "--phase small-open: %s" % groups)
+    narrow = run("compare", "--json", "--phase", "small-create", folder / "result.db")
+    check(narrow.returncode == 0 and not json.loads(narrow.stdout)["groups"], "--phase small-create")
+    done = run("compare", "--phase", "moon", folder / "result.db")
+    check(done.returncode == 2 and 'is called "moon"' in done.stderr, "no such phase")
+    page = good("report", "--html", "-", folder / "result.db")
+    check('id="phases"' in page and all(">%s<" % name in page for name in counts), "the page has phases")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         the_command(folder)
         anonymized(folder, the_trace(folder))
+        two_servers(folder)
     print("%d failures" % len(failures))
     return 1 if failures else 0
 

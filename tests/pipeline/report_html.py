@@ -255,7 +255,7 @@ def make_huge(good, path):
     groups = db.execute("SELECT max(id) FROM discrepancy_group").fetchone()[0]
     db.execute("INSERT INTO discrepancy SELECT (SELECT max(id) FROM discrepancy) + i,"
                " ?1 + 1 + i % 3000, d.alignment, d.ref, d.sut, d.object, i, d.ref_text, d.sut_text,"
-               " NULL, NULL FROM n JOIN discrepancy d ON d.id = (SELECT discrepancy FROM step"
+               " NULL, NULL, NULL FROM n JOIN discrepancy d ON d.id = (SELECT discrepancy FROM step"
                " WHERE discrepancy_group = 3 LIMIT 1)", (groups,))
     db.execute("INSERT INTO discrepancy_group SELECT ?1 + i, kind, class, program, version, procedure,"
                " operation, field, difference || i, rule, cause, reason, 33, 100, NULL, NULL, 0, severity, cause_id, circumstance"
