@@ -170,6 +170,7 @@ enum {
     COUNTERPART_MADE_OBJECT = 1 << 24,
     COUNTERPART_MADE_PARENT2 = 1 << 25,
     COUNTERPART_MADE_NEW = 1 << 26,
+    COUNTERPART_SCRUBS = 1 << 27, /* no client's request: the program compared the objects */
 };
 
 /* A call with its reply.  Emitted when it is complete or given up: ids are in the order of calls

@@ -50,6 +50,7 @@ int intake_message(void *ctx, const struct engine_tapped *tapped, struct err *er
     s->is_own = is_own(s, m->flow);
     if (s->is_own)
         return 0;
+    s->client_seen = loop_now(s->loop);
     if (m->side != m->flow->server)
         return requests_called(s, tapped, err);
     s->reply_flags = m->flags;
@@ -167,7 +168,9 @@ int intake_record(void *ctx, const struct record *record, struct err *err)
     if (s->is_own && op->pairing == PAIRED && !requests_find(s, op)) {
         s->counts.own++;
         copy_replied(s->copy, op->xid, op->reply.frame);
-        result = 0;
+        result = learn_own(s, op, err);
+        if (result == 0)
+            result = scrub_replied(s, op, err);
     } else {
         result = on_operation(s, op, err);
     }

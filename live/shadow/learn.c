@@ -6,6 +6,7 @@
  */
 #include "base/grow.h"
 #include "shadow/shadow_parts.h"
+#include "wire/nfs3_numbers.h"
 
 static int learn_object(struct shadow *s, const struct record_object *record, struct err *err)
 {
@@ -103,17 +104,64 @@ static const enum whose whose_of[TEE_OBJECTS] = {
     [TEE_OBJECT] = OF_OBJECT, [TEE_PARENT2] = OF_PARENT2, [TEE_NEW] = OF_NEW_OBJECT
 };
 
+/* What a server says, and between which entries of the ring it said so. */
+struct saying {
+    uint64_t begin, end;
+    const struct attributes_before *before; /* NULL: it does not say */
+    const struct attributes *after;
+};
+
 /* Somebody else has changed the object: what the server had before is not what it had last. */
-static bool is_behind(const struct attributes_seen *seen, const struct request *r,
-                      const struct attributes_before *before, const struct attributes *after)
+static bool is_behind(const struct attributes_seen *seen, const struct saying *it)
 {
-    if (!seen->is_known || seen->end > r->begin)
+    const struct attributes_before *b = it->before;
+    const struct attributes *a = it->after;
+
+    if (!seen->is_known || seen->end > it->begin)
         return false;
-    if (before)
-        return before->size != seen->size || before->mtime != seen->mtime ||
-               before->ctime != seen->ctime;
-    return after && (after->size != seen->size || after->mtime != seen->mtime ||
-                     after->ctime != seen->ctime);
+    if (b)
+        return b->size != seen->size || b->mtime != seen->mtime || b->ctime != seen->ctime;
+    return a && (a->size != seen->size || a->mtime != seen->mtime || a->ctime != seen->ctime);
+}
+
+int learn_behind(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err)
+{
+    s->counts.behind += object->state == MIRROR_SYNCHRONIZED;
+    return dispatch_again(s, object, since, err);
+}
+
+static void see(struct known *k, uint64_t end, const struct attributes *a)
+{
+    k->seen = (struct attributes_seen){ true, end, a->size, a->mtime, a->ctime };
+}
+
+/* A request that takes or makes names may change the ctime of an object that is not known before
+ * its reply. */
+static bool names_may_change(const struct shadow *s, uint64_t end)
+{
+    for (const struct request *r = s->called.first; r && r->begin < end; r = r->next)
+        if (effect_changes_names(&r->effect))
+            return true;
+    return false;
+}
+
+/* Attributes of an object that the request did not change. */
+static int learn_unchanged(struct shadow *s, struct mirror_object *object, const struct saying *it,
+                           struct err *err)
+{
+    struct known *k = known_get(s, object->id, err);
+
+    if (!k)
+        return -err->code;
+    if (touches_changing(s, object->id, it->begin) || names_may_change(s, it->end)) {
+        k->seen.is_known = false;
+        return 0;
+    }
+    if (is_behind(&k->seen, it) && object->state != MIRROR_COPYING &&
+        learn_behind(s, object, it->begin, err) < 0)
+        return -err->code;
+    see(k, it->end, it->after);
+    return 0;
 }
 
 static bool changes_object(const struct request *r, uint32_t object)
@@ -147,13 +195,12 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
     bool has_after = effect_attributes(e, whose, &after), changes = changes_object(r, id);
     bool has_before = effect_before(e, whose, &before);
     bool has_rival = touches_rival(s, r, id);
+    const struct saying it = { r->begin, r->end, has_before ? &before : NULL,
+                               has_after && !changes ? &after : NULL };
 
-    if (!has_rival && is_behind(&k->seen, r, has_before ? &before : NULL,
-                                has_after && !changes ? &after : NULL)) {
-        s->counts.behind++;
-        if (dispatch_again(s, object, r->begin, err) < 0)
-            return -err->code;
-    }
+    if (!has_rival && !names_may_change(s, r->end) && is_behind(&k->seen, &it) &&
+        learn_behind(s, object, r->begin, err) < 0)
+        return -err->code;
     if (has_after) {
         if (after.type)
             object->type = after.type;
@@ -163,10 +210,36 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
         k->was_linked |= k->is_linked;
     }
     if (has_after && !has_rival)
-        k->seen = (struct attributes_seen){ true, r->end, after.size, after.mtime, after.ctime };
+        see(k, r->end, &after);
     else if (has_rival || changes)
         k->seen.is_known = false;
     return 0;
+}
+
+struct learning {
+    struct shadow *s;
+    struct saying it;
+    struct err *err;
+};
+
+/* An entry of a READDIRPLUS. */
+static int learn_entry(void *ctx, const struct effect_entry *entry)
+{
+    struct learning *l = ctx;
+    struct mirror_object *object = entry->handle.len && entry->has_attributes
+                                       ? mirror_find(l->s->mirror, entry->handle)
+                                       : NULL;
+
+    l->it.after = &entry->attributes;
+    return object ? learn_unchanged(l->s, object, &l->it, l->err) : 0;
+}
+
+static int learn_entries(struct shadow *s, const struct effect *e, const struct saying *it,
+                         struct err *err)
+{
+    struct learning l = { s, *it, err };
+
+    return e->succeeded && effect_action(e) == ACTION_LIST ? effect_entries(e, learn_entry, &l) : 0;
 }
 
 int learn_attributes(struct shadow *s, struct request *r, struct err *err)
@@ -178,5 +251,35 @@ int learn_attributes(struct shadow *s, struct request *r, struct err *err)
     for (uint32_t i = 0; i < TEE_OBJECTS; i++)
         if (r->objects[i] && learn_one(s, r, i, err) < 0)
             return -err->code;
-    return 0;
+    return learn_entries(s, &r->effect, &(struct saying){ .begin = r->begin, .end = r->end }, err);
+}
+
+int learn_own(struct shadow *s, const struct record_operation *op, struct err *err)
+{
+    struct effect e = { .procedure = procedure_find(op->program, op->version, op->procedure),
+                        .program = op->program,
+                        .version = op->version,
+                        .rpc_status = op->rpc_status,
+                        .status = op->status,
+                        .call_flags = op->call.flags,
+                        .reply_flags = op->reply.flags,
+                        .arguments_body = op->arguments,
+                        .result_body = op->result,
+                        .arguments_length = op->arguments_wire,
+                        .result_length = op->result_wire };
+    struct saying it = { .begin = op->call.frame, .end = op->reply.frame };
+    struct mirror_object *object;
+    struct attributes after;
+
+    if (!e.procedure || op->program != NFS3_PROGRAM)
+        return 0;
+    effect_decode(&e);
+    object = e.succeeded && !(e.roles & ROLE_PARENT) && e.handle.len
+                 ? mirror_find(s->mirror, e.handle)
+                 : NULL;
+    it.after = &after;
+    if (object && effect_attributes(&e, OF_OBJECT, &after) &&
+        learn_unchanged(s, object, &it, err) < 0)
+        return -err->code;
+    return learn_entries(s, &e, &it, err);
 }

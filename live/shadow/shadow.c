@@ -6,7 +6,7 @@
  */
 #include "shadow/shadow.h"
 #include "base/grow.h"
-#include "shadow/shadow_parts.h"
+#include "shadow/scrub.h"
 #include "wire/nfs3_structs.h"
 
 #include <stdlib.h>
@@ -91,6 +91,14 @@ static void on_copy_message(void *ctx, const struct rpc_client_message *message)
         s->own = *message->own;
 }
 
+static void on_copy_sut_message(void *ctx, const struct rpc_client_message *message)
+{
+    struct shadow *s = ctx;
+
+    if (!message->from_server)
+        s->copy_sut_own = *message->own;
+}
+
 static int on_copy_room(void *ctx, struct err *err)
 {
     struct shadow *s = ctx;
@@ -109,7 +117,8 @@ static uint32_t object_of(void *ctx, int side, struct bytes handle)
     const struct mirror_object *object =
         side == REF ? mirror_find(s->mirror, handle) : mirror_find_sut(s->mirror, handle);
 
-    return object && object->state == MIRROR_SYNCHRONIZED && verdicts_steady(s, object->id)
+    return object && object->state == MIRROR_SYNCHRONIZED && s->judged &&
+                   verdicts_steady(s, object->id)
                ? object->id
                : 0;
 }
@@ -176,9 +185,11 @@ static int open_clients(struct shadow *s, struct err *err)
     const struct rpc_client_host of_reference = { .room = on_copy_room,
                                                   .message = on_copy_message,
                                                   .ctx = s };
-    const struct rpc_client_host of_copy = { .room = on_copy_room, .ctx = s };
+    const struct rpc_client_host of_copy = { .room = on_copy_room,
+                                             .message = on_copy_sut_message,
+                                             .ctx = s };
     const struct rpc_client_host of_sut = { send_room, send_event, s, on_sut_message };
-    uint32_t calls = s->limits.sync_at_once * COPY_LANES;
+    uint32_t calls = s->limits.sync_at_once * COPY_LANES + SCRUB_CALLS;
 
     s->copy_reference = open_client(s, &s->setup.reference, &of_reference, calls, err);
     if (s->copy_reference)
@@ -229,6 +240,8 @@ static int open_parts(struct shadow *s, struct err *err)
     s->ring = tap_ring_new(s->loop, s->setup.attach, s->tap, &ring, err);
     if (!s->ring)
         return err_prefix(err, "--attach");
+    if (scrub_begin(s, err) < 0)
+        return -err->code;
     return shadow_sut_root(s, (struct bytes){ s->setup.sut.root, s->setup.sut.root_len }, err);
 }
 
@@ -318,6 +331,7 @@ void shadow_free(struct shadow *s)
     rpc_client_free(s->copy_sut);
     rpc_client_free(s->sut);
     copy_free(s->copy);
+    scrub_free(s);
     requests_free_all(s);
     teelog_free(s->log);
     if (s->mirror)

@@ -71,6 +71,8 @@ struct shadow_setup {
     struct shadow_paths exclude, only;
     const char *log; /* a directory: teelog_open */
     struct teelog_options logging;
+    bool scrubs;          /* compare objects while clients are quiet */
+    uint64_t scrub_bytes; /* a second, of each server; 0: no limit */
     /* Says, for people, what happens to the SUT's connection and the like.  May be NULL. */
     void (*tell)(void *ctx, const char *text);
     /* The relay is gone, and its ring is read.  Returns 0 or a negative code. */
@@ -99,6 +101,18 @@ enum shadow_fate {
 };
 const char *shadow_fate_name(enum shadow_fate fate); /* "compared", "not_synchronized" */
 
+/* Comparisons while clients were quiet. */
+struct scrub_counts {
+    uint64_t passes;     /* over all objects */
+    uint64_t objects;    /* compared */
+    uint64_t bytes;      /* of files, read from the reference */
+    uint64_t differ;     /* objects */
+    uint64_t disturbed;  /* clients came in between */
+    uint64_t unanswered; /* by one of the servers */
+    uint64_t too_long;   /* directories that were left out */
+    uint64_t incurable; /* objects that differed again after they were copied: left out from then */
+};
+
 struct shadow_counts {
     uint64_t requests; /* of clients, that ended */
     uint64_t fates[FATES];
@@ -111,6 +125,7 @@ struct shadow_counts {
     uint64_t sut_lost, sut_anew; /* connections; how often it had begun anew */
     uint64_t waiting, in_flight; /* now */
     uint64_t waiting_bytes;      /* now */
+    struct scrub_counts scrub;
 };
 
 /* From a call to its reply, ns: on the reference as the relay saw it, on the SUT as the shadow did.

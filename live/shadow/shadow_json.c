@@ -121,6 +121,20 @@ static void put_copy(const struct shadow *s, struct json *j)
     json_object_end(j);
 }
 
+static void put_scrub(const struct scrub_counts *c, struct json *j)
+{
+    json_object(j, "scrub");
+    json_u64(j, "passes", c->passes);
+    json_u64(j, "objects", c->objects);
+    json_u64(j, "bytes", c->bytes);
+    json_u64(j, "differ", c->differ);
+    json_u64(j, "disturbed", c->disturbed);
+    json_u64(j, "unanswered", c->unanswered);
+    json_u64(j, "too_long", c->too_long);
+    json_u64(j, "incurable", c->incurable);
+    json_object_end(j);
+}
+
 void shadow_json(struct shadow *s, struct json *j)
 {
     const struct teelog_counts *t = shadow_verdicts(s);
@@ -135,6 +149,7 @@ void shadow_json(struct shadow *s, struct json *j)
     json_object_end(j);
     put_objects(s, j);
     put_copy(s, j);
+    put_scrub(&c->scrub, j);
     json_object(j, "sut");
     json_u64(j, "connections_lost", c->sut_lost);
     json_u64(j, "began_anew", c->sut_anew);

@@ -96,11 +96,13 @@ struct known {
     bool is_linked;  /* has more than one name, for all that attributes said */
     bool was_linked; /* has or had more than one name, on one of the servers */
     struct attributes_seen seen;
-    uint64_t changed;    /* entry of the end of the last change that was sent to the SUT */
-    int64_t sut_changed; /* when the SUT answered it, ns since 1970 */
-    uint64_t list_begin; /* of the listing whose parts were judged last: its first part's */
-    int64_t list_called; /* and when the SUT was asked for it */
-    int64_t played;      /* when it was synchronized, ns since 1970 */
+    uint64_t changed;     /* entry of the end of the last change that was sent to the SUT */
+    int64_t sut_changed;  /* when the SUT answered it, ns since 1970 */
+    uint64_t list_begin;  /* of the listing whose parts were judged last: its first part's */
+    int64_t list_called;  /* and when the SUT was asked for it */
+    int64_t played;       /* when it was synchronized, ns since 1970 */
+    uint64_t scrub_found; /* entry up to which the ring was read when a scrub found a difference */
+    bool scrub_left;      /* it differed again, although it was copied again */
 };
 
 /* An object of the tap's engine. */
@@ -142,7 +144,7 @@ struct shadow {
     struct tap_ring *ring;
     struct rpc_client *copy_reference, *copy_sut, *sut;
     struct net_address own; /* of |copy_reference|'s socket; family 0: none so far */
-    struct net_address sut_own;
+    struct net_address sut_own, copy_sut_own;
 
     struct known *known; /* by the mirror's id */
     uint32_t known_cap;
@@ -166,8 +168,10 @@ struct shadow {
     struct buf reply;             /* the latest one's bytes */
     uint32_t reply_flags;
     bool is_own;                /* the latest message was the copy's */
+    int64_t client_seen;        /* the latest one of a client, ns of the loop's clock */
     uint32_t removed[2], moved; /* objects that lost a name by the operation that ends now */
     struct listings listings;
+    struct scrub *scrub; /* NULL: it was not wanted */
 
     struct idle send, judge;
     struct timer look; /* for verdicts that wait for calls on the reference */
@@ -226,6 +230,8 @@ int touches_meet(struct shadow *s, struct request *r, struct err *err);
 /* Another request that changes the object was under way at the same time. */
 bool touches_rival(const struct shadow *s, const struct request *r, uint32_t object);
 bool touches_quiet(const struct shadow *s, uint32_t object, uint64_t before);
+/* A request that changes the object is under way on the reference, or was so after |since|. */
+bool touches_changing(const struct shadow *s, uint32_t object, uint64_t since);
 
 static inline bool touch_changes(const struct touch *t)
 {
@@ -242,6 +248,10 @@ static inline bool request_is_queued(const struct request *r)
 
 int learn_record(struct shadow *s, const struct record *record, struct err *err);
 int learn_attributes(struct shadow *s, struct request *r, struct err *err);
+/* What the reference has answered to the shadow's own request tells. */
+int learn_own(struct shadow *s, const struct record_operation *operation, struct err *err);
+/* Others than clients of the relay have changed the object; it was seen after the entry |since|. */
+int learn_behind(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err);
 /* What the SUT's answer tells of names. */
 void learn_links(struct shadow *s, const struct request *r, const struct effect *sut);
 /* The object that lost a name by the operation that ends now, other than the one that was moved; 0:
@@ -313,6 +323,13 @@ bool verdicts_steady(const struct shadow *s, uint32_t object);
 void latencies_begin(struct shadow *s);
 void latencies_add(struct shadow *s, const struct request *r, int side, int64_t ns);
 void latencies_json(const struct shadow *s, struct json *j);
+
+/* --- scrub.c: compares objects while clients are quiet (scrub.h) */
+
+int scrub_begin(struct shadow *s, struct err *err);
+void scrub_free(struct shadow *s); /* after the clients */
+/* The ring showed the reply to one of the shadow's own requests. */
+int scrub_replied(struct shadow *s, const struct record_operation *operation, struct err *err);
 
 /* --- paths.c */
 

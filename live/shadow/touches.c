@@ -188,6 +188,14 @@ bool touches_rival(const struct shadow *s, const struct request *r, uint32_t obj
     return false;
 }
 
+bool touches_changing(const struct shadow *s, uint32_t object, uint64_t since)
+{
+    for (const struct touch *t = known_of(s, object)->first; t; t = t->next)
+        if (touch_changes(t) && (t->request->stage == STAGE_CALLED || t->request->end > since))
+            return true;
+    return false;
+}
+
 bool touches_quiet(const struct shadow *s, uint32_t object, uint64_t before)
 {
     if (object >= s->known_cap)

@@ -168,6 +168,8 @@ static int begin_shadow(struct shadowing *p, struct err *err)
                      .record_all = o->record_all,
                      .log_max = o->log_max,
                      .on_mismatch = o->on_mismatch },
+        .scrubs = o->scrubs,
+        .scrub_bytes = o->scrub_bytes,
         .tell = tell,
         .ended = ended,
         .lost_root = lost_root,
@@ -275,6 +277,9 @@ static void print_totals(struct shadowing *p)
             printf("%12" PRIu64 " %s\n", c->fates[i], shadow_fate_name((enum shadow_fate)i));
     printf("%" PRIu64 " agree, %" PRIu64 " differ, %" PRIu64 " withheld\n", t->agree, t->differ,
            t->withheld);
+    if (p->options.scrubs)
+        printf("%" PRIu64 " objects compared while clients were quiet, %" PRIu64 " differ\n",
+               c->scrub.objects, c->scrub.differ);
     print_latencies(p->shadow);
 }
 
@@ -296,7 +301,8 @@ int cmd_shadow(int argc, char **argv, struct err *err)
         shadow_view_end(&p.view);
     if (result == 0 && (!p.options.quiet || p.options.json))
         print_totals(&p);
-    if (result == 0 && shadow_verdicts(p.shadow)->differ)
+    if (result == 0 &&
+        (shadow_verdicts(p.shadow)->differ || shadow_verdicts(p.shadow)->scrubs_differ))
         result = 1;
     control_free(p.control);
     metrics_free(p.metrics);

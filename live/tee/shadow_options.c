@@ -32,6 +32,14 @@ static int set_record(void *to, const char *value, struct err *err)
                : err_set(err, ERR_USAGE, "\"%s\": say all or differing", value);
 }
 
+static int set_scrub(void *to, const char *value, struct err *err)
+{
+    struct shadow_options *o = to;
+
+    o->scrubs = true;
+    return set_size(&o->scrub_bytes, value, err);
+}
+
 static const char about[] =
     "Keeps a second server, the system under test (SUT), equal to the one behind a relay,\n"
     "sends it the clients' requests, too, and compares what both answer.  Clients do not\n"
@@ -83,6 +91,7 @@ void shadow_options_begin(struct shadow_options *o, struct arg *args)
         { 0, "sync-objects", "N", "synchronize at most N objects a second", set_count, &o->sync_objects },
         { 0, "sync-uid", "N", "synchronize as this user instead of root", set_count, &o->sync_uid },
         { 0, "sync-gid", "N", "and as this group", set_count, &o->sync_gid },
+        { 0, "scrub", "RATE", "while clients are quiet, compare synchronized objects by\nreading at most so many bytes a second of each server;\n0: without a limit", set_scrub, o },
         { 0, "overwrite", NULL, "the SUT's export need not be empty: what the reference\ndoes not have is removed there", set_flag, &o->overwrite },
         { 0, "privileged", NULL, "connect from privileged ports, as root", set_flag, &o->privileged },
         { 0, "in-flight", "N", "requests at the SUT at once (128)", set_count, &o->in_flight },

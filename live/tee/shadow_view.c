@@ -86,6 +86,17 @@ static void draw_latency(struct shadow_view *v, int side)
     v->before[side] = *now;
 }
 
+static void draw_scrub(struct shadow_view *v, const struct scrub_counts *c)
+{
+    char text[VALUE_TEXT_MAX];
+
+    if (!c->objects)
+        return;
+    fprintf(stderr, "compared while clients were quiet: %s objects", count_text(c->objects, text));
+    fprintf(stderr, ", %s differ\033[K\n", count_text(c->differ, text));
+    v->lines++;
+}
+
 static void draw(struct shadow_view *v)
 {
     const struct shadow_counts *c = shadow_counts(v->shadow);
@@ -97,8 +108,10 @@ static void draw(struct shadow_view *v)
     draw_verdicts(shadow_verdicts(v->shadow));
     draw_latency(v, REF);
     draw_latency(v, SUT);
-    fputs("\033[K\n\033[?7h", stderr);
+    fputs("\033[K\n", stderr);
     v->lines = 4;
+    draw_scrub(v, &c->scrub);
+    fputs("\033[?7h", stderr);
 }
 
 void shadow_view_clear(struct shadow_view *v)

@@ -36,7 +36,7 @@ int tell_shadow_control(struct control *control, struct told_shadow *told, struc
 
 /* --- Prometheus */
 
-enum { REQUESTS, PAIRS, OBJECTS, AGAIN, COPIED, WAITING, LATENCY, GAPS, COUNT };
+enum { REQUESTS, PAIRS, OBJECTS, AGAIN, COPIED, WAITING, LATENCY, GAPS, SCRUBBED, COUNT };
 
 static const struct metric table[COUNT] = {
     [REQUESTS] = { "nfstee_shadow_requests_total", METRIC_COUNTER,
@@ -52,6 +52,8 @@ static const struct metric table[COUNT] = {
                   "from a client's call to its reply", "server procedure" },
     [GAPS] = { "nfstee_shadow_gaps_total", METRIC_COUNTER,
                "times that the relay overwrote what was not read yet", NULL },
+    [SCRUBBED] = { "nfstee_shadow_scrubbed_total", METRIC_COUNTER,
+                   "objects that were compared while clients were quiet", "verdict" },
 };
 
 static void put(struct metrics_page *page, unsigned which, const char *label, uint64_t value)
@@ -109,6 +111,8 @@ static int collect(void *ctx, struct metrics_page *page, struct err *err)
     put(page, WAITING, NULL, c->waiting);
     put_latencies(shadow, page);
     put(page, GAPS, NULL, c->gaps);
+    put(page, SCRUBBED, "agree", c->scrub.objects - c->scrub.differ);
+    put(page, SCRUBBED, "differ", c->scrub.differ);
     return 0;
 }
 

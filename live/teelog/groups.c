@@ -73,7 +73,7 @@ void tee_group_add(struct teelog *log, const struct difference *d)
 
     field = field ? field : "";
     for (; i < log->group_count; i++, g++)
-        if (g->kind == d->kind && g->procedure == procedure &&
+        if (g->kind == d->kind && g->procedure == procedure && g->scrubs == log->scrubs &&
             strncmp(g->field, field, sizeof(g->field) - 1) == 0 &&
             strncmp(g->what, d->what ? d->what : "", sizeof(g->what) - 1) == 0)
             break;
@@ -82,7 +82,9 @@ void tee_group_add(struct teelog *log, const struct difference *d)
         return;
     }
     if (i == log->group_count) {
-        *g = (struct teelog_group){ .kind = (uint8_t)d->kind, .procedure = procedure };
+        *g = (struct teelog_group){ .kind = (uint8_t)d->kind,
+                                    .procedure = procedure,
+                                    .scrubs = log->scrubs };
         snprintf(g->field, sizeof(g->field), "%s", field);
         snprintf(g->what, sizeof(g->what), "%s", d->what ? d->what : "");
         example(log, g, d);
@@ -117,6 +119,7 @@ void teelog_group_json(const struct teelog_group *g, struct json *j)
     json_object(j, NULL);
     json_text(j, "kind", kind_names[g->kind]);
     json_text(j, "operation", g->procedure ? g->procedure->name : NULL);
+    json_text(j, "found_by", g->scrubs ? "scrub" : "clients");
     json_text(j, "field", g->field);
     json_name(j, "difference",
               (struct bytes){ (const uint8_t *)g->what, (uint32_t)strlen(g->what) });
@@ -153,6 +156,8 @@ static void put_members(struct json *j, const struct teelog *log)
         { "differ", c->differ },
         { "withheld", c->withheld },
         { "unanswered", c->unanswered },
+        { "scrubbed", c->scrubbed },
+        { "scrubs_differ", c->scrubs_differ },
         { "logged", c->logged },
         { "not_logged", c->not_logged },
         { "log_bytes", c->log_bytes },

@@ -153,7 +153,7 @@ static int withhold(void *ctx, const struct judge_pair *pair, enum withheld_reas
     struct teelog *log = ctx;
 
     (void)pair, (void)err;
-    log->counts.withheld_values[reason]++;
+    log->counts.withheld_values[reason] += !log->scrubs;
     if ((difference || !place) && reason != WITHHELD_STATUS && log->verdict->what == TEE_AGREES)
         log->verdict->what = TEE_WITHHELD;
     return 0;
@@ -176,7 +176,7 @@ static int differ(void *ctx, const struct judge_pair *pair, const struct differe
     v->what = TEE_DIFFERS;
     v->kinds |= 1u << d->kind;
     v->state_differs |= shows_state(pair, d);
-    log->counts.differences[d->kind]++;
+    log->counts.differences[d->kind] += !log->scrubs;
     tee_group_add(log, d);
     return 0;
 }

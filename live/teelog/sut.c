@@ -106,6 +106,8 @@ int tee_sut_read(struct teelog *log, const struct tee_sut *sut, struct err *err)
             return err_memory(err, "a message");
         call = (struct bytes){ r->whole.data, (uint32_t)r->whole.len };
     }
+    if (!call.len)
+        return 0;
     r->wants_call = !sut->reply.len;
     if (put(log, sut, false, call, err) < 0)
         return -err->code;

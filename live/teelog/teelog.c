@@ -141,7 +141,8 @@ static uint32_t conditions_of(const struct teelog *log, const struct tee_pair *g
         bits |= row && !judge_is_remade(log->judge, row) ? changed[i] : 0;
         bits |= given->object[i] && !row ? made[i] : 0;
     }
-    return bits | (given->read_by_copy ? COUNTERPART_READ : 0);
+    return bits | (given->read_by_copy ? COUNTERPART_READ : 0) |
+           (given->scrubs ? COUNTERPART_SCRUBS : 0);
 }
 
 /* The contents of a READ's reply; nothing for other procedures. */
@@ -230,11 +231,16 @@ static void count(struct teelog *log, const struct tee_verdict *v)
 {
     struct teelog_counts *c = &log->counts;
 
+    log->changed = true;
+    if (log->scrubs) {
+        c->scrubbed++;
+        c->scrubs_differ += v->what == TEE_DIFFERS;
+        return;
+    }
     c->agree += v->what == TEE_AGREES;
     c->differ += v->what == TEE_DIFFERS;
     c->withheld += v->what == TEE_WITHHELD;
     c->unanswered += log->pair.half[REF].answered != log->pair.half[SUT].answered;
-    log->changed = true;
 }
 
 /* Compares |log->pair|, whose halves are filled in. */
@@ -301,6 +307,7 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
     uint32_t conditions;
 
     *v = (struct tee_verdict){ .what = TEE_AGREES };
+    log->scrubs = given->scrubs;
     if (tee_sut_read(log, &given->sut, err) < 0)
         return -err->code;
     if (given->listing)

@@ -105,6 +105,7 @@ struct tee_pair {
     bool known[TEE_OBJECTS]; /* it was synchronized before the request: attributes are compared */
     uint32_t overlap;        /* OVERLAP_ and CONFLICT_ bits (align/overlap.h) */
     bool read_by_copy;       /* the synchronizer read the object since its access time was equal */
+    bool scrubs;             /* no client's request: the caller asked both servers by itself */
 
     /* Of a READDIR or READDIRPLUS that is not a whole listing: the caller's number, below 2^63, for
      * the listing that this reply is a part of; 0: it is a whole one, or no listing, or the parts
@@ -148,7 +149,8 @@ struct teelog_counts {
     uint64_t differences[KIND_MAX];         /* by enum difference_kind */
     uint64_t withheld_values[WITHHELD_MAX]; /* by enum withheld_reason */
     uint64_t unanswered;                    /* pairs in which only one server answered */
-    uint64_t logged, log_bytes;             /* pairs; bytes of both streams */
+    uint64_t scrubbed, scrubs_differ; /* |scrubs|: not in |agree|, |differ|, |differences| ... */
+    uint64_t logged, log_bytes;       /* pairs; bytes of both streams */
     uint64_t not_logged;              /* pairs that differ, above |log_max| or after an error */
     uint64_t objects, forgotten;      /* with a state now; forgotten for lack of room */
     uint64_t listings_left;           /* given up before they ended */
@@ -167,6 +169,7 @@ struct teelog_group {
     int64_t time; /* of the first one */
     uint64_t pair;
     char text[SIDES][64], path[192]; /* values; any bytes */
+    bool scrubs;                     /* found by the caller's own questions */
 };
 
 /* In the order in which they came first; valid until the log ends.  |further|: how many differences

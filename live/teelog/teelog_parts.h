@@ -113,6 +113,7 @@ struct teelog {
     struct judge_pair pair;
     struct tee_verdict *verdict;
     struct tee_listing *listing;
+    bool scrubs; /* tee_pair's */
 };
 
 /* rows.c.  The row of an object, which becomes the most recently used one; 0: no memory (|err|). */

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is said where the catalogue knows no cause. */
 static const char *generic(const struct group *c)
@@ -63,6 +64,8 @@ static void find_explanation(const struct explanations *explanations, struct gro
         c->explanation && c->explanation->severity ? c->explanation->severity : severity_of(c);
 }
 
+static const char of_scrub[] = " (found while clients were quiet: by comparing the objects)";
+
 /* By cause, the gravest first, of these the most frequent. */
 static int by_cause(const void *a, const void *b)
 {
@@ -87,6 +90,8 @@ static int write_group(struct pairs *p, sqlite3_stmt *stmt, const struct group *
     operation_words(c->program, c->procedure, operation);
     if (!explain_group(p, c, explanation ? explanation->text : generic(c), text, err))
         return -err->code;
+    if (c->scrubs)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", of_scrub);
     sqlite3_bind_int64(stmt, 1, id);
     sqlite3_bind_int(stmt, 2, (int)c->kind);
     sql_bind_text(stmt, 3, place ? class_name((enum field_class)place->field->cls) : NULL);

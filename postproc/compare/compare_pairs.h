@@ -41,7 +41,8 @@ struct pairs {
     sqlite3_stmt *earlier[SIDES][2]; /* [1]: for objects with several handles */
     sqlite3_stmt *unanswered[SIDES];
     struct {
-        bool is; /* the sides are a shadow's log */
+        bool is;     /* the sides are a shadow's log */
+        bool scrubs; /* the pair at hand: COUNTERPART_SCRUBS */
         sqlite3_stmt *contents[SIDES], *entry;
     } live;
 };

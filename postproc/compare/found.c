@@ -73,7 +73,7 @@ static const struct effect *any_effect(const struct pairs *p)
 /* --- groups */
 
 static struct group *find_group(struct found *f, uint64_t hash, const struct difference *d,
-                                const struct effect *e, const char *field)
+                                const struct effect *e, const char *field, bool scrubs)
 {
     uint32_t at;
 
@@ -82,7 +82,7 @@ static struct group *find_group(struct found *f, uint64_t hash, const struct dif
         struct group *c = &f->groups[i];
 
         if (c->kind == d->kind && c->when == d->when && c->procedure == e->procedure &&
-            strcmp(c->field, field) == 0 && strcmp(c->what, d->what) == 0)
+            c->scrubs == scrubs && strcmp(c->field, field) == 0 && strcmp(c->what, d->what) == 0)
             return c;
     }
     return NULL;
@@ -111,7 +111,7 @@ static struct group *get_group(struct pairs *p, const struct difference *d)
     const char *field = d->place ? d->place->path : d->field;
     uint64_t hash = XXH3_64bits_withSeed(d->what, strlen(d->what),
                                          XXH3_64bits_withSeed(field, strlen(field), d->kind));
-    struct group *c = find_group(f, hash, d, e, field);
+    struct group *c = find_group(f, hash, d, e, field, p->live.scrubs);
 
     if (c)
         return c;
@@ -120,6 +120,7 @@ static struct group *get_group(struct pairs *p, const struct difference *d)
     c = &f->groups[f->group_count];
     *c = (struct group){ .kind = d->kind,
                          .when = d->when,
+                         .scrubs = p->live.scrubs,
                          .place = d->place,
                          .rule = d->rule,
                          .program = e->program,

@@ -22,6 +22,7 @@ struct example {
 struct group {
     enum difference_kind kind;
     enum difference_case when;
+    bool scrubs; /* found by a shadow's own questions (COUNTERPART_SCRUBS) */
     const struct explanation *explanation; /* set when groups are written */
     enum severity severity;
     uint32_t cause; /* id in table cause, set when groups are written */

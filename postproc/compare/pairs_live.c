@@ -99,6 +99,7 @@ int pairs_live_begin(struct pairs *p, uint32_t conditions, struct err *err)
                               pair->half[REF].row.new_object };
 
     pair->not_same = 0;
+    p->live.scrubs = conditions & COUNTERPART_SCRUBS;
     if (!(conditions & COUNTERPART_LIVE))
         return 0;
     pair->overlap = conditions & COUNTERPART_OVERLAPS;
