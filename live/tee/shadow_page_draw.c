@@ -28,13 +28,18 @@ static void verdict(struct page *page, const struct teelog_counts *t)
 
     if (t->differ)
         page_put(page, "<p class=\"verdict bad\">%s of %s pairs of answers differ.</p>\n",
-                 count_text(t->differ, a), count_text(t->pairs, b));
+                 count_text(t->differ, a), count_text(t->pairs - t->scrubbed, b));
     else if (t->agree)
         page_put(page,
                  "<p class=\"verdict good\">%s pairs of answers agree, and none differs.</p>\n",
                  count_text(t->agree, a));
     else
         page_put(page, "<p class=\"verdict\">No answers were compared so far.</p>\n");
+    if (t->scrubs_differ)
+        page_put(page,
+                 "<p class=\"verdict bad\">%s times the servers differed when they were compared "
+                 "while clients were quiet.</p>\n",
+                 count_text(t->scrubs_differ, a));
     if (t->withheld)
         page_put(page,
                  "<p>Of %s pairs nobody can say it, for reasons that a table below lists.</p>\n",
@@ -129,6 +134,7 @@ static void group_row(struct page *page, const struct teelog_group *g)
     time_text(g->time, text);
     text[19] = '\0'; /* whole seconds */
     cells_text(page, text);
+    cells_text(page, g->scrubs ? "while clients were quiet" : "clients");
     cells_row_end(page);
 }
 
@@ -136,7 +142,8 @@ static void groups(struct page *page, const struct page_view *v)
 {
     static const char *const heads[] = { "procedure", "<field",         "<difference",
                                          "count",     "<first path",    "<reference",
-                                         "<SUT",      "<first at, UTC", NULL };
+                                         "<SUT",      "<first at, UTC", "<found by",
+                                         NULL };
     char text[VALUE_TEXT_MAX];
     uint32_t count;
     uint64_t further;
