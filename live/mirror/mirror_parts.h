@@ -16,6 +16,7 @@ struct mirror {
     struct strings strings;
     struct index by_handle, by_sut_handle;
     uint64_t half_life; /* ns */
+    bool in_order;      /* of arrival, whatever is popular */
     uint64_t count, states[MIRROR_STATES];
     /* a heap: the first one is at 0 */
     uint32_t *queue, queued, queue_cap;

@@ -54,9 +54,11 @@ double mirror_popularity(const struct mirror *mirror, const struct mirror_object
                      : ratio * (double)(UINT64_C(1) << apart);
 }
 
-static bool goes_before(const struct mirror_object *a, const struct mirror_object *b)
+static bool goes_before(const struct mirror *m, const struct mirror_object *a,
+                        const struct mirror_object *b)
 {
-    return a->popularity != b->popularity ? a->popularity > b->popularity : a->since < b->since;
+    return m->in_order || a->popularity == b->popularity ? a->since < b->since
+                                                         : a->popularity > b->popularity;
 }
 
 static void put_at(struct mirror *m, uint32_t at, struct mirror_object *object)
@@ -77,7 +79,7 @@ static void move_up(struct mirror *m, struct mirror_object *object)
     for (; at > 0; at = (at - 1) / 2) {
         struct mirror_object *above = queued_at(m, (at - 1) / 2);
 
-        if (!goes_before(object, above))
+        if (!goes_before(m, object, above))
             break;
         put_at(m, at, above);
     }
@@ -92,9 +94,9 @@ static void move_down(struct mirror *m, struct mirror_object *object)
         uint64_t below = (uint64_t)at * 2 + 1;
 
         if (below + 1 < m->queued &&
-            goes_before(queued_at(m, (uint32_t)below + 1), queued_at(m, (uint32_t)below)))
+            goes_before(m, queued_at(m, (uint32_t)below + 1), queued_at(m, (uint32_t)below)))
             below++;
-        if (below >= m->queued || !goes_before(queued_at(m, (uint32_t)below), object))
+        if (below >= m->queued || !goes_before(m, queued_at(m, (uint32_t)below), object))
             break;
         put_at(m, at, queued_at(m, (uint32_t)below));
         at = (uint32_t)below;
@@ -162,6 +164,13 @@ void mirror_accessed(struct mirror *m, struct mirror_object *object, int64_t tim
             move_up(m, object);
         object = mirror_at(m, object->parent);
     }
+}
+
+void mirror_set_order(struct mirror *m, bool by_popularity)
+{
+    m->in_order = !by_popularity;
+    for (uint32_t i = m->queued / 2; i-- > 0;)
+        move_down(m, queued_at(m, i));
 }
 
 struct mirror_object *mirror_first(const struct mirror *m)

@@ -24,6 +24,10 @@ void mirror_accessed(struct mirror *mirror, struct mirror_object *object, int64_
 double mirror_popularity(const struct mirror *mirror, const struct mirror_object *object,
                          int64_t time);
 
+/* Without |by_popularity|, the queue is one: who waits longest is first.  Accesses are counted in
+ * any case. */
+void mirror_set_order(struct mirror *mirror, bool by_popularity);
+
 /* The most popular one of the queue, the one that waits longest among equals.  NULL: none. */
 struct mirror_object *mirror_first(const struct mirror *mirror);
 /* The same; its state is MIRROR_COPYING then. */

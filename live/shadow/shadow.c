@@ -228,6 +228,8 @@ static int open_parts(struct shadow *s, struct err *err)
         return -err->code;
     s->mirror = mirror_open((uint64_t)s->limits.half_life, err);
     if (s->mirror)
+        mirror_set_order(s->mirror, !s->limits.tree_order);
+    if (s->mirror)
         s->pool = change_pool_open(s->limits.contents, s->limits.notes, err);
     if (!s->pool || open_clients(s, err) < 0 || open_copy(s, err) < 0)
         return -err->code;

@@ -52,6 +52,7 @@ struct shadow_limits {
     uint64_t sync_objects;    /* a second; 0: no limit */
     uint32_t sync_at_once;    /* objects; 0: 16 */
     int64_t half_life;        /* of an access in popularity, ns; 0: 60 s */
+    bool tree_order;          /* objects are copied as they are found, not by popularity */
 };
 
 /* Names and paths, from "/" at the root, as of fnmatch(3) with FNM_PATHNAME; a pattern without a

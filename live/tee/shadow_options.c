@@ -40,6 +40,14 @@ static int set_scrub(void *to, const char *value, struct err *err)
     return set_size(&o->scrub_bytes, value, err);
 }
 
+static int set_order(void *to, const char *value, struct err *err)
+{
+    *(bool *)to = strcmp(value, "tree") == 0;
+    return *(bool *)to || strcmp(value, "popularity") == 0
+               ? 0
+               : err_set(err, ERR_USAGE, "\"%s\": say popularity or tree", value);
+}
+
 static const char about[] =
     "Keeps a second server, the system under test (SUT), equal to the one behind a relay,\n"
     "sends it the clients' requests, too, and compares what both answer.  Clients do not\n"
@@ -89,6 +97,7 @@ void shadow_options_begin(struct shadow_options *o, struct arg *args)
         { 0, "only", "PATTERN", "synchronize nothing else; repeat it for more", add_text, &o->only },
         { 0, "sync-rate", "SIZE", "read at most so many bytes a second to synchronize", set_size, &o->sync_bytes },
         { 0, "sync-objects", "N", "synchronize at most N objects a second", set_count, &o->sync_objects },
+        { 0, "order", "ORDER", "synchronize by \"popularity\" (the default), or by \"tree\":\nlevel by level from the root", set_order, &o->tree_order },
         { 0, "sync-uid", "N", "synchronize as this user instead of root", set_count, &o->sync_uid },
         { 0, "sync-gid", "N", "and as this group", set_count, &o->sync_gid },
         { 0, "scrub", "RATE", "while clients are quiet, compare synchronized objects by\nreading at most so many bytes a second of each server;\n0: without a limit", set_scrub, o },

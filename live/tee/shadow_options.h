@@ -27,14 +27,14 @@ struct shadow_options {
     uint64_t sync_uid, sync_gid;
     uint64_t in_flight, queue_bytes, log_max; /* 0: the default */
     int64_t timeout, duration;                /* ns; 0: the default, until a signal */
-    bool record_all, overwrite, privileged, json, quiet;
+    bool record_all, tree_order, overwrite, privileged, json, quiet;
     bool scrubs;
     uint64_t scrub_bytes; /* a second; 0: no limit */
 };
 
 /* Fills the table of options, which set |o|, and gives |o| the defaults.  "nfstee run" has the same
  * options. */
-enum { SHADOW_ARGS = 29 }; /* at most, with the end */
+enum { SHADOW_ARGS = 32 }; /* at most, with the end */
 void shadow_options_begin(struct shadow_options *o, struct arg *args);
 /* Returns 1 or -ERR_USAGE. */
 int shadow_options_check(const struct shadow_options *o, struct err *err);

@@ -66,6 +66,7 @@ struct lab {
     uint64_t queued[OBJECTS]; /* when, from 1 on; 0: is not */
     uint64_t clock;
     int64_t half_life, now;
+    bool in_order;
 };
 
 static void start(struct lab *lab)
@@ -95,8 +96,9 @@ static struct mirror_object *expected_first(const struct lab *lab)
     for (uint32_t i = 0; i < OBJECTS; i++) {
         if (!lab->queued[i])
             continue;
-        if (best == OBJECTS || lab->objects[i]->popularity > lab->objects[best]->popularity ||
-            (lab->objects[i]->popularity == lab->objects[best]->popularity &&
+        if (best == OBJECTS ||
+            (!lab->in_order && lab->objects[i]->popularity > lab->objects[best]->popularity) ||
+            ((lab->in_order || lab->objects[i]->popularity == lab->objects[best]->popularity) &&
              lab->queued[i] < lab->queued[best]))
             best = i;
     }
@@ -157,6 +159,9 @@ static void step(struct lab *lab)
                 if (lab->objects[i] == first)
                     lab->queued[i] = 0;
         }
+    } else if (random_below(8) == 0) {
+        lab->in_order = !lab->in_order;
+        mirror_set_order(lab->m, !lab->in_order);
     }
     assert_ptr_equal(mirror_first(lab->m), expected_first(lab));
 }
