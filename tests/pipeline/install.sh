@@ -43,18 +43,23 @@ done
 # the examples of units are such as systemd takes, and their options exist
 units=$scratch/units
 mkdir -p "$units/nfstee-relay.service.d"
-there 'usr/share/doc/nfsdigest/systemd/nfstee-relay.service'
 there 'usr/share/doc/nfsdigest/systemd/nfstee-relay-transparent.conf'
-sed -e "s|/usr/bin/nfstee|$PWD/usr/bin/nfstee|" -e 's/^User=.*/User=root/' \
-    usr/share/doc/nfsdigest/systemd/nfstee-relay.service >"$units/nfstee-relay.service"
 cp usr/share/doc/nfsdigest/systemd/nfstee-relay-transparent.conf "$units/nfstee-relay.service.d/"
-for option in $(grep -hoE -e '--[a-z-]+' "$units/nfstee-relay.service" | grep -vx -e --now); do
-    usr/bin/nfstee relay --help | grep -q -e "$option\b" || fail "a unit: no option $option"
+for command in relay shadow run; do
+    unit=nfstee-$command.service
+    there "usr/share/doc/nfsdigest/systemd/$unit"
+    sed -e "s|/usr/bin/nfstee|$PWD/usr/bin/nfstee|" -e 's/^User=.*/User=root/' \
+        "usr/share/doc/nfsdigest/systemd/$unit" >"$units/$unit"
+    for option in $(grep -hoE -e '--[a-z-]+' "$units/$unit" | grep -vx -e --now); do
+        usr/bin/nfstee "$command" --help | grep -q -e "$option\b" || fail "$unit: no option $option"
+    done
 done
 if command -v systemd-analyze >"$scratch/log"; then
-    SYSTEMD_UNIT_PATH=$units: systemd-analyze --man=no verify "$units/nfstee-relay.service" \
-        >"$scratch/verified" 2>&1 || fail "systemd-analyze: $(cat "$scratch/verified")"
-    ! grep -F "$units" "$scratch/verified" || fail "systemd-analyze has something to say"
+    for unit in "$units"/*.service; do
+        SYSTEMD_UNIT_PATH=$units: systemd-analyze --man=no verify "$unit" \
+            >"$scratch/verified" 2>&1 || fail "systemd-analyze: $(cat "$scratch/verified")"
+        ! grep -F "$units" "$scratch/verified" || fail "systemd-analyze has something to say"
+    done
 fi
 
 commands=$(usr/bin/nfsdigest --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -vx help)
