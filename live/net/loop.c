@@ -3,6 +3,10 @@
  *
  * A round: wait for events until the next timer, call the watches that are ready, then the timers
  * that are due, then the idle work.  Timers are a binary heap that counts from 1.
+ *
+ * With a timeout, the system sets a timer of its own for each wait, which takes longer than our
+ * whole part of a round.  So the time of a timer that is far away is given to a timerfd instead,
+ * which stays set, and may be too early, but not too late.
  */
 #include "net/loop.h"
 #include "base/grow.h"
@@ -13,6 +17,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +30,9 @@ struct loop {
     struct timer **heap;       /* from 1 */
     uint32_t heap_count, heap_cap;
     struct idle *idle;
-    struct watch signals;
+    struct watch signals, alarm; /* |alarm|: the timerfd */
+    int64_t alarm_at;            /* 0: it is not set */
+    bool no_alarm;               /* the system gave none */
     int signal;
     int64_t spin;   /* ns */
     int spin_trust; /* above 0: events came soon, of late */
@@ -34,6 +41,7 @@ struct loop {
 /* A sleep that ended within SPIN_NEAR times the span speaks for spinning: waking up takes time,
  * too. */
 enum { SPIN_TRUST = 16, SPIN_NEAR = 4 };
+#define ALARM_FROM INT64_C(20000000) /* ns: what is far away */
 
 int64_t loop_clock(void)
 {
@@ -66,7 +74,7 @@ struct loop *loop_new(struct err *err)
         err_memory(err, "the event loop");
         return NULL;
     }
-    loop->signals.fd = -1;
+    loop->signals.fd = loop->alarm.fd = -1;
     loop->now = loop_clock();
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (loop->epoll < 0) {
@@ -83,6 +91,8 @@ void loop_free(struct loop *loop)
         return;
     if (loop->signals.fd >= 0)
         close(loop->signals.fd);
+    if (loop->alarm.fd >= 0)
+        close(loop->alarm.fd);
     close(loop->epoll);
     free(loop->heap);
     free(loop);
@@ -189,6 +199,45 @@ void loop_unset(struct loop *loop, struct timer *timer)
         rise(loop, last, place);
     else
         sink(loop, last, place);
+}
+
+static int on_alarm(void *ctx, uint32_t events, struct err *err)
+{
+    struct loop *loop = ctx;
+    uint64_t times;
+
+    (void)events, (void)err;
+    if (read(loop->alarm.fd, &times, sizeof(times)) == sizeof(times))
+        loop->alarm_at = 0;
+    return 0;
+}
+
+static bool open_alarm(struct loop *loop)
+{
+    loop->alarm = (struct watch){ .fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC),
+                                  .ready = on_alarm,
+                                  .ctx = loop };
+    if (loop->alarm.fd >= 0 && loop_watch(loop, &loop->alarm, EPOLLIN, NULL) == 0)
+        return true;
+    if (loop->alarm.fd >= 0)
+        close(loop->alarm.fd);
+    loop->alarm.fd = -1;
+    loop->no_alarm = true;
+    return false;
+}
+
+/* Sees to it that a wait without a timeout ends at |at|.  False: that cannot be. */
+static bool set_alarm(struct loop *loop, int64_t at)
+{
+    const struct itimerspec when = { .it_value = { at / 1000000000, at % 1000000000 } };
+
+    if (loop->alarm_at && loop->alarm_at <= at)
+        return true;
+    if (loop->no_alarm || (loop->alarm.fd < 0 && !open_alarm(loop)) ||
+        timerfd_settime(loop->alarm.fd, TFD_TIMER_ABSTIME, &when, NULL) < 0)
+        return false;
+    loop->alarm_at = at;
+    return true;
 }
 
 static int run_timers(struct loop *loop, struct err *err)
@@ -306,7 +355,8 @@ static int wait_for_events(struct loop *loop, struct err *err)
 
         if (left > 0)
             span = (struct timespec){ left / 1000000000, left % 1000000000 };
-        timeout = &span;
+        if (left < ALARM_FROM || !set_alarm(loop, loop->heap[1]->at))
+            timeout = &span;
     }
     loop->event_count = epoll_pwait2(loop->epoll, loop->events, LOOP_EVENTS, timeout, NULL);
     loop->now = loop_clock();

@@ -12,7 +12,7 @@
  *
  * A callback returns 0, or a negative code that ends loop_run.
  *
- * Memory: 12 bytes for each event of a round, 16 bytes for each timer.
+ * Memory: 12 bytes for each event of a round, 16 bytes for each timer; and a descriptor for timers.
  */
 #ifndef NFSDIGEST_NET_LOOP_H
 #define NFSDIGEST_NET_LOOP_H

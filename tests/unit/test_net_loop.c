@@ -114,6 +114,35 @@ static void timers(void **state)
     }
 }
 
+/* Far timers: those that come first, are set again or unset, and events between them. */
+static void far_timers(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SPINS; s++) {
+        struct world w;
+        struct mark marks[4];
+        static const int64_t at[] = { 400, 60, 5000 };
+        int64_t begun = loop_clock();
+
+        begin(&w, spins[s]);
+        for (int i = 0; i < 4; i++) {
+            marks[i] = (struct mark){ &w, (char)('a' + i) };
+            w.timers[i] = (struct timer){ .due = note, .ctx = &marks[i] };
+        }
+        for (int i = 0; i < 3; i++) /* the first of them gets earlier */
+            assert_int_equal(loop_set(w.loop, &w.timers[i], begun + at[i] * MS, NULL), 0);
+        run_for(&w, 25 * MS);
+        assert_string_equal(w.seen, "");
+        assert_int_equal(loop_set(w.loop, &w.timers[3], begun + 55 * MS, NULL), 0);
+        loop_unset(w.loop, &w.timers[1]); /* its time wakes the loop for nothing */
+        run_for(&w, 40 * MS);
+        assert_string_equal(w.seen, "d");
+        run_for(&w, 400 * MS);
+        assert_string_equal(w.seen, "da");
+        end_world(&w);
+    }
+}
+
 static int read_one(void *ctx, uint32_t events, struct err *err)
 {
     struct world *w = ctx;
@@ -190,10 +219,8 @@ static void sleeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timers),
-        cmocka_unit_test(events),
-        cmocka_unit_test(failing),
-        cmocka_unit_test(sleeps),
+        cmocka_unit_test(timers),  cmocka_unit_test(far_timers), cmocka_unit_test(events),
+        cmocka_unit_test(failing), cmocka_unit_test(sleeps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
