@@ -121,6 +121,11 @@ int loop_change(struct loop *loop, struct watch *watch, uint32_t events, struct 
     return watch->events == events ? 0 : control(loop, EPOLL_CTL_MOD, watch, events, err);
 }
 
+int loop_ask_again(struct loop *loop, struct watch *watch, struct err *err)
+{
+    return control(loop, EPOLL_CTL_MOD, watch, watch->events, err);
+}
+
 void loop_unwatch(struct loop *loop, struct watch *watch)
 {
     if (watch->fd < 0)

@@ -65,9 +65,11 @@ int64_t loop_now(const struct loop *loop);
 int64_t loop_clock(void); /* now */
 
 /* Begins to watch.  In |watch| fd, ready and ctx are set.  |events|: EPOLLIN, EPOLLOUT, or 0 for
- * errors only. */
+ * errors only; with EPOLLET, only what is new is told. */
 int loop_watch(struct loop *loop, struct watch *watch, uint32_t events, struct err *err);
 int loop_change(struct loop *loop, struct watch *watch, uint32_t events, struct err *err);
+/* Of |watch|->events with EPOLLET: asks for what is ready already, too. */
+int loop_ask_again(struct loop *loop, struct watch *watch, struct err *err);
 /* Stops watching, and sets |watch|->fd to -1.  Call it before the fd is closed. */
 void loop_unwatch(struct loop *loop, struct watch *watch);
 

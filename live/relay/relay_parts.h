@@ -27,6 +27,7 @@ struct pass {
     uint32_t may;       /* of |held_len|, may be sent now */
     uint64_t offset;    /* bytes that were read */
     bool ended, passed; /* |from| was closed; |to| was told */
+    bool more;          /* |from| may have bytes, or an end, of which epoll has told already */
     uint16_t kind;      /* RELAY_TO_SERVER, RELAY_TO_CLIENT */
     struct relay_direction_counts *counts;
 };

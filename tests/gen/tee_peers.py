@@ -51,8 +51,8 @@ def free_port(chance=random.Random()):
 
 
 class Listener:
-    def __init__(self):
-        self.socket = socket.create_server(("127.0.0.1", 0))
+    def __init__(self, port=0):
+        self.socket = socket.create_server(("127.0.0.1", port))
         self.socket.settimeout(30)
         self.port = self.socket.getsockname()[1]
 

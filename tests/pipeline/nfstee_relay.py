@@ -154,6 +154,32 @@ def test_ends(folder):
     expect("sockets are removed", os.listdir(folder), [])
 
 
+def test_together(folder):
+    """Bytes and an end that are there when the relay looks for the first time; also as many bytes as it reads
+    at once, and more."""
+    listener = Listener()
+    with Relay(listener.port) as relay:
+        for size in 1, 100, 1 << 17, (1 << 17) + 1, 1 << 18, 400000:
+            data = random_bytes(random.Random(size), size)
+            for turned in False, True:
+                pair = listener.pair(relay)
+                sender, receiver = pair[::-1] if turned else pair
+                sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+                sender.sendall(b"first")
+                receiver.recv(5, socket.MSG_WAITALL)
+                relay.process.send_signal(signal.SIGSTOP)
+                thread = threading.Thread(target=lambda: (sender.sendall(data), sender.shutdown(
+                    socket.SHUT_WR)))
+                thread.start()
+                thread.join(0.05)
+                relay.process.send_signal(signal.SIGCONT)
+                expect("%d bytes and an end" % size, read_all(receiver) == data, True)
+                thread.join()
+                receiver.close()
+                expect("the other end", sender.recv(1), b"")
+                sender.close()
+
+
 def test_pressure(folder):
     """A server that does not read stops its client, and nobody else."""
     listener = Listener()
@@ -229,7 +255,7 @@ def test_ports(folder):
 
 def test_unreachable(folder):
     """Without a server, clients are told at once, and served when it comes."""
-    listener = Listener()
+    listener = Listener(free_port())  # nobody else gets it meanwhile
     listener.socket.close()
     with Relay(listener.port, "--control", folder + "/ctl") as relay:
         try:
@@ -505,7 +531,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, help="only the test of these, with so many")
     kills = parser.parse_args().kills
-    tests = [test_bytes, test_ends, test_pressure, test_ports, test_unreachable, test_readers,
+    tests = [test_bytes, test_ends, test_together, test_pressure, test_ports, test_unreachable, test_readers,
              test_datagrams, test_telling, test_many, test_upgrade,
              test_usage, lambda folder: test_kills(folder, 20)]
     if kills:
