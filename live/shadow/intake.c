@@ -143,7 +143,7 @@ static int on_operation(struct shadow *s, const struct record_operation *op, str
     gone = r->effect.succeeded ? learn_gone(s) : 0;
     if (learn_attributes(s, r, err) < 0 || touches_meet(s, r, err) < 0 || dispatch(s, r, err) < 0)
         return -err->code;
-    return learn_removed(s, gone, err);
+    return learn_removed(s, r, gone, err);
 }
 
 int intake_record(void *ctx, const struct record *record, struct err *err)

@@ -74,12 +74,14 @@ uint32_t learn_gone(const struct shadow *s)
     return s->removed[0] != s->moved ? s->removed[0] : s->removed[1];
 }
 
-int learn_removed(struct shadow *s, uint32_t id, struct err *err)
+int learn_removed(struct shadow *s, const struct request *r, uint32_t id, struct err *err)
 {
     struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
 
     if (!object || object->names || known_of(s, id)->is_linked || object->is_root)
         return 0;
+    if (touches_rival(s, r, id)) /* a LINK may have given it another name just before */
+        return dispatch_again(s, object, r->begin, err);
     if (mirror_set_state(s->mirror, object, MIRROR_GONE, err) < 0)
         return -err->code;
     dispatch_unhold(s, id);

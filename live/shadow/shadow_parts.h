@@ -257,8 +257,8 @@ void learn_links(struct shadow *s, const struct request *r, const struct effect 
 /* The object that lost a name by the operation that ends now, other than the one that was moved; 0:
  * none. */
 uint32_t learn_gone(const struct shadow *s);
-/* Notes that an object lost its last name. */
-int learn_removed(struct shadow *s, uint32_t object, struct err *err);
+/* Notes that an object lost its last name by |r|. */
+int learn_removed(struct shadow *s, const struct request *r, uint32_t object, struct err *err);
 /* Forgets an object that is gone, if no request touches it any more. */
 void learn_forget(struct shadow *s, uint32_t object);
 

@@ -65,9 +65,12 @@ void touches_set(struct shadow *s, struct request *r, uint32_t gone, uint32_t mo
         what[count++] = (struct overlap_touch){ .object = moved,
                                                 .flags = TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY };
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         if (what[i].bit == OVERLAP_NEW)
             touch_what_was_there(&r->effect, &what[i]);
+        if (what[i].bit == OVERLAP_OBJECT && effect_action(&r->effect) == ACTION_LINK)
+            what[i].flags |= TOUCH_ATTRIBUTES_ONLY; /* one more name, whatever else changes */
+    }
     for (uint32_t i = 0; i < r->touch_count; i++)
         unlink_touch(s, &r->touches[i]);
     r->touch_count = count;
@@ -124,13 +127,23 @@ static bool is_about_attributes(const struct touch *setting, const struct touch 
            (sets(other) || (touch_changes(other) && other->what.flags & TOUCH_HAS_RANGE));
 }
 
+/* The reply to a LINK comes after that to a request which took a name of the file away.  If this
+ * was the last one, the LINK was executed before, but would come too late on the SUT. */
+static bool is_linked_late(const struct touch *last, const struct touch *first)
+{
+    return effect_action(&last->request->effect) == ACTION_LINK && touch_changes(last) &&
+           last->what.bit == OVERLAP_OBJECT && !first->what.bit && touch_changes(first) &&
+           first->what.flags & TOUCH_RIGHTS;
+}
+
 /* The order of the two decides what the object is afterwards; if it |spreads|, also what others
- * are. */
+ * are.  The reply of |b| came first. */
 static bool is_conflict(const struct touch *a, const struct touch *b, bool *spreads)
 {
     uint32_t met = overlap_meet(&a->what, &b->what);
 
-    *spreads = met & CONFLICT_NAME || is_inherited(a, b) || is_inherited(b, a);
+    *spreads =
+        met & CONFLICT_NAME || is_inherited(a, b) || is_inherited(b, a) || is_linked_late(a, b);
     return *spreads || met & (CONFLICT_ATTRIBUTES | CONFLICT_DATA) || is_about_times(a, b) ||
            is_about_attributes(a, b) || is_about_attributes(b, a);
 }

@@ -211,6 +211,48 @@ static void test_names(void **state)
     expect(0, &first, &remove);
 }
 
+/* A file that lost its only name had got another one before, but the reply came later. */
+static void test_linked_late(void **state)
+{
+    const struct asking link = { .procedure = LINK, .on = F, .to = D2, .name2 = "y" };
+    const struct asking remove = { .procedure = REMOVE, .on = D1, .gone = F, .name = "x" };
+
+    (void)state;
+    assert_int_equal(left_by(&remove, &link, 20), 1 << D1 | 1 << D2 | 1 << F);
+    assert_int_equal(left_by(&link, &remove, 20), 0);
+    assert_int_equal(left_by(&remove, &link, 35), 0);
+    expect(0, &link, &mode);
+}
+
+/* What lost its last known name is gone, but for a LINK that is not answered. */
+static void test_last_name(void **state)
+{
+    const struct asking asked[] = {
+        { .procedure = REMOVE, .on = D1, .gone = F, .name = "x" },
+        { .procedure = LINK, .on = F, .to = D2, .name2 = "y" },
+    };
+
+    (void)state;
+    for (int links = 0; links < 2; links++) {
+        struct request r[2];
+        struct shadow s;
+
+        begin(&s);
+        ask(&s, &r[0], &asked[0], 10, 30);
+        if (links) {
+            ask(&s, &r[1], &asked[1], 20, 0);
+            r[1].stage = STAGE_CALLED;
+        }
+        assert_int_equal(learn_removed(&s, &r[0], F, &err), 0);
+        assert_int_equal(mirror_at(s.mirror, F)->state, links ? MIRROR_QUEUED : MIRROR_GONE);
+        buf_free(&r[0].call);
+        if (links)
+            buf_free(&r[1].call);
+        mirror_close(s.mirror);
+        free(s.known);
+    }
+}
+
 /* A call that the reference took so long for that what was under way with it was dropped. */
 static void test_forgotten(void **state)
 {
@@ -235,9 +277,10 @@ static void test_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contents),  cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_inherited), cmocka_unit_test(test_created_again),
-        cmocka_unit_test(test_names),     cmocka_unit_test(test_forgotten),
+        cmocka_unit_test(test_contents),    cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_inherited),   cmocka_unit_test(test_created_again),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_forgotten),
+        cmocka_unit_test(test_linked_late), cmocka_unit_test(test_last_name),
     };
 
     const struct copy_setup setup = { .loop = loop_new(&err) };
