@@ -146,6 +146,30 @@ static int make_anew(struct lane *lane, struct err *err)
     return create(lane, err);
 }
 
+/* LINK failed because something is not there: the file, or the directory. */
+static int took_twin(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct GETATTR3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status_is_gone(status))
+        return make_anew(lane, err);
+    return status ? copy_job_refused(lane, status)
+                  : copy_job_failed(lane->job, COPY_LOST, "the SUT does not have the directory");
+}
+
+static int look_for_twin(struct lane *lane, struct err *err)
+{
+    struct copy *copy = lane->job->copy;
+    struct mirror_object *child = copy_name_child(lane);
+    struct GETATTR3args args;
+
+    if (!child || !child->sut_handle_len)
+        return make_anew(lane, err);
+    args.object = mirror_sut_handle(copy->setup.mirror, child);
+    return copy_lane_call(lane, SUT, COPY_GETATTR, &args, took_twin, err);
+}
+
 static int took_link(struct lane *lane, struct bytes body, struct err *err)
 {
     struct copy *copy = lane->job->copy;
@@ -155,7 +179,7 @@ static int took_link(struct lane *lane, struct bytes body, struct err *err)
     if (status == NFS3ERR_EXIST)
         return exists(lane, err);
     if (status_is_gone(status))
-        return make_anew(lane, err);
+        return look_for_twin(lane, err);
     if (status)
         return copy_job_refused(lane, status);
     copy->counts.linked++;
@@ -171,12 +195,44 @@ static int took_move(struct lane *lane, struct bytes body, struct err *err)
 
     if (status == NFS3ERR_EXIST || status == NFS3ERR_NOTEMPTY || status == NFS3ERR_NOTDIR)
         return exists(lane, err);
-    if (status && !status_is_gone(status))
+    if (status && status != NFS3ERR_NOENT) /* STALE: one of the directories, not what is moved */
         return copy_job_refused(lane, status);
     copy->counts.moved += !status;
     if (child)
         copy_scratch_forget(copy, child->id);
     return status ? copy_name_make(lane, err) : copy_name_stands(lane, err);
+}
+
+/* Some servers have several handles of one object. */
+static bool is_child(const struct lane *lane, const struct LOOKUP3res *found)
+{
+    const struct mirror_object *child = copy_name_child(lane);
+
+    return bytes_equal(found->object, handle_bytes(&lane->work.child)) ||
+           (child && found->obj_attributes.attributes_follow &&
+            found->obj_attributes.attributes.fileid == child->fileid);
+}
+
+/* A directory that stands elsewhere on the SUT was moved: here, as the listing says; or from here
+ * since, and another job has given it its new name already, which must keep it. */
+static int took_place(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct LOOKUP3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status && !status_is_gone(status))
+        return copy_job_refused(lane, status);
+    return !status && is_child(lane, &res) ? make_anew(lane, err)
+                                           : copy_lane_done(lane, err); /* the set knows */
+}
+
+static int look_for_place(struct lane *lane, struct err *err)
+{
+    struct mirror *m = lane->job->copy->setup.mirror;
+    struct LOOKUP3args args = { { mirror_handle(m, lane->job->object),
+                                  { lane->work.name, lane->work.name_len } } };
+
+    return copy_lane_call(lane, REFERENCE, COPY_LOOKUP, &args, took_place, err);
 }
 
 /* A directory that is neither here nor in the scratch directory stands where it was until that
@@ -204,5 +260,5 @@ int copy_name_make(struct lane *lane, struct err *err)
 
         return copy_lane_call(lane, SUT, COPY_LINK, &args, took_link, err);
     }
-    return make_anew(lane, err);
+    return lane->work.plays ? make_anew(lane, err) : look_for_place(lane, err);
 }

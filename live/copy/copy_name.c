@@ -89,24 +89,48 @@ static int learn_name(struct lane *lane, struct mirror_object *child, struct err
     return mirror_add_name(m, child, lane->job->object, name, err);
 }
 
+static int place(struct lane *lane, struct mirror_object *child, struct err *err)
+{
+    if (child->is_root || child == lane->job->object)
+        return copy_job_failed(lane->job, COPY_REFERENCE, "a directory that contains itself");
+    if (learn_name(lane, child, err) < 0)
+        return -err->code;
+    return lane->work.is_there ? copy_name_look(lane, err) : copy_name_make(lane, err);
+}
+
+static int took_gone(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct copy *copy = lane->job->copy;
+    struct mirror_object *child = copy_name_child(lane);
+    struct GETATTR3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status && !status_is_gone(status))
+        return copy_job_refused(lane, status);
+    if (!child) /* and forgotten */
+        return lane->work.plays ? copy_name_look(lane, err) : copy_lane_done(lane, err);
+    if (!status && child->state == MIRROR_GONE &&
+        mirror_set_state(copy->setup.mirror, child, MIRROR_UNKNOWN, err) < 0)
+        return -err->code;
+    return !status || lane->work.plays ? place(lane, child, err) : copy_lane_done(lane, err);
+}
+
 static int learn(struct lane *lane, struct err *err)
 {
     const struct name_work *work = &lane->work;
     struct copy *copy = lane->job->copy;
     struct mirror_object *child = mirror_add(copy->setup.mirror, handle_bytes(&work->child), err);
+    struct GETATTR3args args = { handle_bytes(&work->child) };
 
     if (!child)
         return -err->code;
     child->type = (uint8_t)work->attributes.type;
     if (work->has_attributes)
         child->fileid = work->attributes.fileid;
-    if (child->state == MIRROR_GONE && !work->plays)
-        return copy_lane_done(lane, err);
-    if (child->is_root || child == lane->job->object)
-        return copy_job_failed(lane->job, COPY_REFERENCE, "a directory that contains itself");
-    if (learn_name(lane, child, err) < 0)
-        return -err->code;
-    return work->is_there ? copy_name_look(lane, err) : copy_name_make(lane, err);
+    /* the host knows what it read; the listing may be older, or show another name of it */
+    if (child->state == MIRROR_GONE)
+        return copy_lane_call(lane, REFERENCE, COPY_GETATTR, &args, took_gone, err);
+    return place(lane, child, err);
 }
 
 int copy_name_begin(struct lane *lane, struct err *err)

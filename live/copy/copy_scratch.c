@@ -439,5 +439,8 @@ int copy_scratch_look(struct copy *copy, struct err *err)
     for (int i = 0; i < COPY_LANES; i++)
         job->lanes[i].job = job;
     copy_job_lane(job)->busy = true;
-    return makes ? make(job, err) : look_at_stash(job, err);
+    if (makes)
+        return make(job, err);
+    /* trash first: while it has further names of what is stashed, links cannot be counted */
+    return s->has_trash ? sweep(job, err) : look_at_stash(job, err);
 }

@@ -47,7 +47,7 @@ static void same(bool times)
 }
 
 /* Every type, sizes around a piece, holes, links. */
-static void fill(struct fs *fs)
+static inline void fill(struct fs *fs)
 {
     static const uint32_t sizes[] = { 0, 1, 511, 512, 513, 1024, 5000, 70000 };
     uint32_t root = fs_root(fs), dir = lab_make(fs, root, "d", NF3DIR), file;

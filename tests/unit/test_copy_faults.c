@@ -183,8 +183,8 @@ static void change_noted(struct lab *l, int side, uint32_t procedure)
     struct mirror_object *object = mirror_find(l->mirror, lab_handle(l, REF, changing, handle));
     struct change_time time = { l->ring + 1, l->ring + 2 };
 
-    if (side != REF || (procedure != 1 && procedure != 6) || !countdown || !object ||
-        object->state != MIRROR_COPYING || !object->changes)
+    if (side != REF || (procedure != 1 && procedure != 6) || !l->side[REF].calls[6] || !countdown ||
+        !object || object->state != MIRROR_COPYING || !object->changes)
         return;
     countdown--;
     l->ring += 2;
@@ -235,6 +235,34 @@ static void busy_without_room(void **state)
     change_at = 2000;
     be_busy(300, 300, 5000);
     assert_true(copy_counts(lab.copy).again > 0);
+}
+
+/* --- zeros are not written: what the SUT's file had there goes before */
+
+static void first_without_attributes(struct lab *l, uint32_t procedure,
+                                     struct fault_effects *effects)
+{
+    (void)l;
+    if (procedure == 6 && countdown) {
+        countdown--;
+        effects->set |= UINT64_C(1) << FAULT_NO_ATTRIBUTES;
+    }
+}
+
+static void zeros_without_attributes(void **state)
+{
+    struct fs *ref = lab_fs(&lab, REF), *sut = lab_fs(&lab, SUT_SIDE);
+    uint32_t file = lab_make(ref, fs_root(ref), "f", NF3REG);
+
+    (void)state;
+    fs_setattr(ref, &lab_root_user, file, &(struct sattr3){ .set_size = true, .size = 3000 }, NULL);
+    lab_write(sut, lab_make(sut, fs_root(sut), "f", NF3REG), 0, 5000, 77);
+    countdown = 1;
+    lab.side[REF].faults = first_without_attributes;
+    lab.setup.piece = 512;
+    lab_begin_copy(&lab);
+    same(true);
+    assert_int_equal(countdown, 0);
 }
 
 /* A directory of names that nobody may have, and of itself. */
@@ -296,6 +324,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(busy_with_zeros, begin, end),
         cmocka_unit_test_setup_teardown(busy_behind_the_end, begin, end),
         cmocka_unit_test_setup_teardown(busy_without_room, begin, end),
+        cmocka_unit_test_setup_teardown(zeros_without_attributes, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
