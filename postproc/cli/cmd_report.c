@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/values.h"
 #include "cli/cli.h"
+#include "cli/filter_args.h"
 #include "cli/outputs.h"
 #include "cli/trace.h"
 #include "compare/compare.h"
@@ -16,15 +17,19 @@ static const char about[] =
     "Makes reports.\n"
     "\n"
     "Of a trace (a trace database, a record stream or a capture; - for standard\n"
-    "input): --html writes a page about what happened in it, --json its numbers.\n"
+    "input): --html writes a page about what happened in it, --json its numbers; with\n"
+    "filters, of the operations that match all of them.\n"
     "\n"
     "Of the result of \"nfsdigest compare -o RESULT\": --html needs that file only.\n"
     "--annotate also needs the captures: those that RESULT names, or the CAPTUREs\n"
     "that are given, which are recognized by their contents.\n";
 
+enum { FILTER_WORDS_MAX = 1024 };
+
 struct report_args {
     const char *html, *annotate;
     bool json;
+    struct filter filter; /* of a trace */
 };
 
 static void say_made(void *ctx, const struct annotated *file)
@@ -63,10 +68,19 @@ static bool is_result(const char *path)
            compare_is_result(path);
 }
 
-static int report_trace(const char *name, const struct report_args *a, struct err *err)
+static int report_trace(const char *name, struct report_args *a, struct err *err)
 {
-    const struct trace_report_request request = { .name = name, .html = a->html, .json = a->json };
+    char words[FILTER_WORDS_MAX];
+    const struct trace_report_request request = {
+        .name = name,
+        .html = a->html,
+        .json = a->json,
+        .filter = filter_is_empty(&a->filter) ? NULL : &a->filter,
+        .filter_words = words,
+    };
     struct trace trace;
+
+    filter_arg_words(&a->filter, words, sizeof(words));
 
     if (a->annotate)
         return err_set(err, ERR_USAGE,
@@ -109,18 +123,25 @@ int cmd_report(int argc, char **argv, struct err *err)
           set_text, &a.annotate },
         { 0 },
     };
+    struct arg filters[FILTER_ARG_COUNT];
     const struct args args = { "nfsdigest report [OPTION...] DATABASE|FILE\n"
                                "       nfsdigest report [OPTION...] RESULT [CAPTURE...]",
-                               about, own, NULL, NULL };
+                               about, own, filters, "Filters, of a trace" };
     sqlite3 *result = NULL;
     int first, code;
 
+    filter_init(&a.filter);
+    filter_arg_table(&a.filter, filters);
     code = args_parse(&args, argc, argv, &first, err);
     if (code != 1)
         return code;
     code = check_args(&a, argc - first, err);
     if (code == 0 && !is_result(argv[first]))
         return report_trace(argv[first], &a, err);
+    if (code == 0 && !filter_is_empty(&a.filter))
+        code = err_set(err, ERR_USAGE,
+                       "filters are for a trace; of a comparison, see --phase of \"nfsdigest"
+                       " compare --help\"");
     if (code == 0 && a.json)
         code = err_set(err, ERR_USAGE,
                        "--json takes a trace; of a comparison, see \"nfsdigest"

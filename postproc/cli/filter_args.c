@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/filter_args.h"
+#include "base/values.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Long: it is the table of options. */
@@ -61,4 +63,38 @@ void filter_arg_table(struct filter *f, struct arg table[FILTER_ARG_COUNT])
 
     _Static_assert(sizeof(rows) / sizeof(*rows) == FILTER_ARG_COUNT, "the table has all rows");
     memcpy(table, rows, sizeof(rows));
+}
+
+/* The value of an option that was given, as text, or NULL. */
+static const char *given(const struct arg *row, char text[VALUE_TEXT_MAX])
+{
+    if (row->set == set_text)
+        return *(const char *const *)row->to;
+    if (row->set == set_flag)
+        return *(const bool *)row->to ? "" : NULL;
+    if (row->set == set_duration)
+        return *(const int64_t *)row->to == INT64_MIN
+                   ? NULL
+                   : duration_text(*(const int64_t *)row->to, text);
+    if (*(const uint64_t *)row->to == UINT64_MAX)
+        return NULL;
+    snprintf(text, VALUE_TEXT_MAX, "%llu", (unsigned long long)*(const uint64_t *)row->to);
+    return text;
+}
+
+void filter_arg_words(struct filter *filter, char *text, size_t size)
+{
+    struct arg rows[FILTER_ARG_COUNT];
+    char number[VALUE_TEXT_MAX];
+    size_t at = 0;
+
+    *text = '\0';
+    filter_arg_table(filter, rows);
+    for (const struct arg *row = rows; row->name; row++) {
+        const char *value = given(row, number);
+
+        if (value && at < size)
+            at += (size_t)snprintf(text + at, size - at, "%s--%s%s%s", at ? " " : "", row->name,
+                                   *value ? " " : "", value);
+    }
 }

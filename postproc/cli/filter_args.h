@@ -11,6 +11,9 @@
 
 enum { FILTER_ARG_COUNT = 19 };
 
+/* The options that |filter| was made of: "--client 10.0.0.2 --uid 1000", at most |size| bytes. */
+void filter_arg_words(struct filter *filter, char *text, size_t size);
+
 /* Fills |table|, including its last row.  Parsing the arguments then sets |to|, which must not
  * move. */
 void filter_arg_table(struct filter *to, struct arg table[FILTER_ARG_COUNT]);

@@ -43,8 +43,7 @@ static void put_repeats(struct json *j, const struct activity_count *n)
     json_u64(j, "replied_again", n->replied_again);
 }
 
-/* Writes a text, which the page cuts as it cuts all its texts. */
-static void put_text(const struct trace_view *v, struct json *j, const char *key, const char *text)
+void trace_json_text(const struct trace_view *v, struct json *j, const char *key, const char *text)
 {
     char kept[TRACE_TEXT_MAX + 4];
     size_t len = TRACE_TEXT_MAX;
@@ -60,14 +59,14 @@ static void put_text(const struct trace_view *v, struct json *j, const char *key
     json_text(j, key, kept);
 }
 
-/* As sql_json_members, but with put_text. */
+/* As sql_json_members, but with trace_json_text. */
 static void put_members(const struct trace_view *v, struct json *j, sqlite3_stmt *row)
 {
     for (int i = 0; i < sqlite3_column_count(row); i++) {
         const char *name = sqlite3_column_name(row, i);
 
         if (sqlite3_column_type(row, i) == SQLITE_TEXT)
-            put_text(v, j, name, sql_column_text(row, i));
+            trace_json_text(v, j, name, sql_column_text(row, i));
         else
             sql_json_value(j, name, row, i);
     }
@@ -195,7 +194,7 @@ static void put_parts(const struct trace_view *v, struct json *j, const char *ke
     json_array(j, key);
     for (uint32_t i = 0; i < parts->count; i++) {
         json_object(j, NULL);
-        put_text(v, j, name, parts->parts[i].label);
+        trace_json_text(v, j, name, parts->parts[i].label);
         json_u64(j, "operations", parts->parts[i].operations);
         json_object_end(j);
     }
@@ -209,7 +208,7 @@ static void put_group(const struct trace_view *v, enum activity_by by,
 
     json_break(j);
     json_object(j, NULL);
-    put_text(v, j, names[by], g->label);
+    trace_json_text(v, j, names[by], g->label);
     if (by == ACTIVITY_STATUS) {
         json_u64(j, "operations", g->n.operations);
         json_i64(j, "rpc_status", g->key[3]);
@@ -265,7 +264,7 @@ static void put_tree(const struct trace_view *v, struct json *j)
 
         json_break(j);
         json_object(j, NULL);
-        put_text(v, j, "name", n->label);
+        trace_json_text(v, j, "name", n->label);
         json_u64(j, "depth", n->depth);
         json_u64(j, "operations", n->operations);
         json_u64(j, "own", n->own);
@@ -298,10 +297,12 @@ int trace_json(struct trace_view *v, struct json *j)
     json_object(j, NULL);
     json_u64(j, "version", 1);
     json_name(j, "trace", (struct bytes){ (const uint8_t *)v->name, (uint32_t)strlen(v->name) });
+    trace_json_text(v, j, "filter", v->filter);
     if (put_rows(v, j, "sources", trace_sources, TRACE_SOURCES_MAX) < 0)
         return -v->h.err->code;
     put_totals(a, j);
     put_lists(v, j);
+    trace_json_phases(v, j);
     put_tree(v, j);
     put_levels(a, j);
     json_break(j);

@@ -6,6 +6,7 @@
  */
 #include "base/values.h"
 #include "report/trace_report_parts.h"
+#include "store/filter_narrow.h"
 #include "store/sql.h"
 
 #include <stdio.h>
@@ -106,6 +107,12 @@ static int put_head(struct trace_view *v)
     page_put(page, "<a class=\"skip\" href=\"#time\">To the first drawing</a>\n<h1>Trace ");
     page_text(page, slash ? slash + 1 : v->name);
     page_put(page, "</h1>\n");
+    if (v->filter) {
+        page_put(page, "<p class=\"warning\">Only some of its operations: <code>");
+        page_text_cut(page, v->filter, TRACE_TEXT_MAX);
+        page_put(page, "</code>. Figures of captures, and counters, are those of the whole trace; "
+                       "problems are those of the time of these operations.</p>\n");
+    }
     put_tiles(v);
     if (put_sources(v) < 0)
         return -v->h.err->code;
@@ -145,6 +152,7 @@ static int put_page(struct trace_view *v)
         trace_html_time(v);
         trace_html_heat(v);
         trace_html_under_way(v);
+        trace_html_phases(v);
         trace_html_groups(v);
         trace_html_paths(v);
         result = trace_html_slow(v);
@@ -195,14 +203,20 @@ int trace_report(sqlite3 *db, const struct trace_report_request *request, struct
 {
     struct trace_view v = { .h = { .db = db, .err = err }, .name = request->name };
     struct json j = { .out = stdout };
-    int result = activity_read(db, &v.a, err);
+    int result = 0;
 
-    if (result < 0)
-        return result;
-    if (request->html)
+    if (request->filter)
+        v.filter = request->filter_words;
+    if (request->filter && filter_narrow(db, request->filter, err) < 0)
+        return -err->code;
+    if (activity_read(db, &v.a, err) < 0)
+        return -err->code;
+    result = trace_phases(&v, err);
+    if (result == 0 && request->html)
         result = write_html(&v, request->html, err);
     if (result == 0 && request->json)
         result = trace_json(&v, &j);
+    groups_free(&v.phases);
     activity_free(&v.a);
     return result;
 }

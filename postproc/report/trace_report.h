@@ -9,7 +9,7 @@
 #ifndef NFSDIGEST_REPORT_TRACE_REPORT_H
 #define NFSDIGEST_REPORT_TRACE_REPORT_H
 
-#include "base/err.h"
+#include "store/filter.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -18,13 +18,16 @@ enum {
     TRACE_HOLES_MAX = 20,
     TRACE_SOURCES_MAX = 100,
     TRACE_COUNTERS_MAX = 200,
+    TRACE_PHASES_MAX = 100,
     TRACE_TEXT_MAX = 300
 };
 
 struct trace_report_request {
-    const char *name; /* of the trace, as the user gave it */
-    const char *html; /* path of the page, "-": standard output; or NULL */
-    bool json;        /* on standard output */
+    const char *name;            /* of the trace, as the user gave it */
+    const char *html;            /* path of the page, "-": standard output; or NULL */
+    bool json;                   /* on standard output */
+    const struct filter *filter; /* only these operations; NULL: all */
+    const char *filter_words;    /* the same for people */
 };
 
 /* Reads the trace once, then writes.  The page appears when it is complete.  Its text does not

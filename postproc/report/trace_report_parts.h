@@ -4,8 +4,8 @@
  * Shared by the files of the report of a trace: trace_report.c reads the trace and frames the page,
  * trace_json.c writes the numbers, trace_sql.c has queries for both; trace_html_time.c shows what
  * happened over time, trace_html_heat.c latencies over time, trace_html_groups.c procedures,
- * statuses, clients and users, trace_html_paths.c paths, trace_html_slow.c concurrency, the slowest
- * operations and what is missing.
+ * statuses, clients and users, trace_html_paths.c paths, trace_html_phases.c phases,
+ * trace_html_slow.c concurrency, the slowest operations and what is missing.
  */
 #ifndef NFSDIGEST_REPORT_TRACE_REPORT_PARTS_H
 #define NFSDIGEST_REPORT_TRACE_REPORT_PARTS_H
@@ -15,12 +15,14 @@
 #include "report/html_parts.h"
 #include "report/trace_report.h"
 #include "show/page_cells.h"
+#include "store/operation_groups.h"
 
 struct trace_view {
-    struct html h; /* its database and page */
-    const char *name;
-    bool cuts; /* JSON: texts are cut as those of the page are */
+    struct html h;             /* its database and page */
+    const char *name, *filter; /* |filter|: in words; NULL: the whole trace */
+    bool cuts;                 /* JSON: texts are cut as those of the page are */
     struct activity a;
+    struct operation_groups phases; /* by[BY_PHASE] */
 };
 
 /* --- trace_sql.c: rows as members of JSON; the page takes columns by enum */
@@ -66,6 +68,14 @@ int trace_each_slow(struct trace_view *v, void (*show)(void *ctx, sqlite3_stmt *
 /* --- trace_json.c */
 
 int trace_json(struct trace_view *v, struct json *j);
+/* Writes a text, which the page cuts as it cuts all its texts. */
+void trace_json_text(const struct trace_view *v, struct json *j, const char *key, const char *text);
+
+/* --- trace_html_phases.c: reads phases, and shows them if there are any */
+
+int trace_phases(struct trace_view *v, struct err *err);
+void trace_html_phases(struct trace_view *v);
+void trace_json_phases(const struct trace_view *v, struct json *j);
 
 /* --- the parts of the page, in this order */
 

@@ -203,7 +203,28 @@ def against_generator(folder):
               "info %s: text" % options)
         found = json.loads(good("info", "--json", "--every", "1s", *options, db))
         check(found["intervals"] == expected_intervals(mine, SECOND), "every %s" % options)
+        check_report(db, options, mine)
     refused(db)
+
+
+def check_report(db, options, mine):
+    """The report of a trace with the same filter."""
+    found = json.loads(good("report", "--json", *options, db))
+    times = [t for op in mine for t in (op.call, op.reply) if t is not None]
+    latencies = [op.reply - op.call for op in mine if op.reply is not None]
+    totals = found["totals"]
+    check([totals[k] for k in ("operations", "unanswered", "resent", "first_time", "last_time", "max", "p50")]
+          == [len(mine), len(mine) - len(latencies), sum(op.resent is not None for op in mine), min(times),
+              max(times), max(latencies, default=None), percentile(latencies, 50)],
+          "report %s: %s" % (options, totals))
+    check(sum(s["operations"] for s in found["spans"]) == len(mine)
+          and {g["client"] for g in found["clients"]["groups"]} == {op.client for op in mine}
+          and {s["call_frame"] is not None for s in found["slowest"]} <= {True}
+          and sorted((s["latency"] for s in found["slowest"]), reverse=True)
+          == sorted(latencies, reverse=True)[:50], "report %s: groups" % options)
+    check(sorted(found["filter"].split())
+          == sorted(" ".join(map(str, options)).replace("20ms", "20.00ms").split()),
+          "report %s: %s" % (options, found["filter"]))
 
 
 def refused(db):

@@ -195,6 +195,14 @@ def the_trace(folder):
             matching = json.loads(good("info", "--phase", name, "--json", db))["matching"]
             check(matching["operations"] == counts[name], "info --phase %r" % name)
     check(not groups, "further phases: %s" % groups)
+    report = json.loads(good("report", "--json", "--html", folder / "made.html", db))
+    check({p["phase"]: p["operations"] for p in report["phases"]} == counts and report["filter"] is None,
+          "report: %s" % report["phases"])
+    page = (folder / "made.html").read_text()
+    check('id="phases"' in page and "in no phase" in page, "the page has phases")
+    report = json.loads(good("report", "--json", "--phase", "write", db))
+    check(report["totals"]["operations"] == counts["write"] and report["filter"] == "--phase write"
+          and [p["phase"] for p in report["phases"] if p["operations"]] == ["write"], "report --phase")
     mine = sum(op.client == "10.0.0.3" and phase_of.get(i) == b"write" for i, op in enumerate(ops))
     said = good("ops", "--phase", "write", "--client", "10.0.0.3", db).splitlines()
     check(0 < len(said) == mine, "--phase and --client")
@@ -268,6 +276,8 @@ def two_servers(folder):
     check(narrow.returncode == 0 and not json.loads(narrow.stdout)["groups"], "--phase small-create")
     done = run("compare", "--phase", "moon", folder / "result.db")
     check(done.returncode == 2 and 'is called "moon"' in done.stderr, "no such phase")
+    done = run("report", "--html", "-", "--client", "127.0.0.1", folder / "result.db")
+    check(done.returncode == 2 and "filters are for a trace" in done.stderr, "filters of a result")
     page = good("report", "--html", "-", folder / "result.db")
     check('id="phases"' in page and all(">%s<" % name in page for name in counts), "the page has phases")
 
