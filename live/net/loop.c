@@ -36,12 +36,17 @@ struct loop {
     int signal;
     int64_t spin;   /* ns */
     int spin_trust; /* above 0: events came soon, of late */
+    int64_t gather; /* ns; 0: no */
+    int overslept;  /* how often, less how often not; at OVERSLEPT_MAX it stays */
 };
 
 /* A sleep that ended within SPIN_NEAR times the span speaks for spinning: waking up takes time,
  * too. */
 enum { SPIN_TRUST = 16, SPIN_NEAR = 4 };
 #define ALARM_FROM INT64_C(20000000) /* ns: what is far away */
+
+/* Timers of some machines are as coarse as 10 ms. */
+enum { OVERSLEPT = 1000000 /* ns */, OVERSLEPT_MAX = 16 };
 
 int64_t loop_clock(void)
 {
@@ -345,13 +350,38 @@ static bool spin(struct loop *loop)
     return loop->event_count != 0;
 }
 
+void loop_gather(struct loop *loop, int64_t ns)
+{
+    loop->gather = loop->overslept < OVERSLEPT_MAX ? ns : 0;
+}
+
+/* Sleeps as loop_gather wanted.  true: it did. */
+static bool gather(struct loop *loop)
+{
+    int64_t end = loop->gather ? loop_clock() + loop->gather : 0;
+    struct timespec until;
+
+    loop->gather = 0;
+    if (!end || loop->idle)
+        return false;
+    if (loop->heap_count && loop->heap[1]->at < end)
+        end = loop->heap[1]->at;
+    until = (struct timespec){ end / 1000000000, end % 1000000000 };
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL); /* or until a signal */
+    if (loop_clock() - end > OVERSLEPT)
+        loop->overslept++;
+    else if (loop->overslept > 0)
+        loop->overslept--;
+    return true;
+}
+
 static int wait_for_events(struct loop *loop, struct err *err)
 {
     struct timespec span = { 0, 0 }, *timeout = NULL;
     int64_t begun = loop->spin ? loop_clock() : 0;
 
     loop->event_at = 0;
-    if (loop->spin && !loop->idle && loop->spin_trust > 0 && spin(loop))
+    if (!gather(loop) && loop->spin && !loop->idle && loop->spin_trust > 0 && spin(loop))
         return ended_wait(loop, err);
     if (loop->idle) {
         timeout = &span;

@@ -60,6 +60,12 @@ void loop_stop(struct loop *loop);
  * default): never. */
 void loop_spin(struct loop *loop, int64_t ns);
 
+/* Makes the loop sleep for |ns| before it looks for events the next time, unless a timer is due
+ * earlier or idle work is requested: events that would come one by one are then dealt with in one
+ * round, which costs less.  On machines that sleep much longer than they should, it soon has no
+ * effect any more. */
+void loop_gather(struct loop *loop, int64_t ns);
+
 /* Returns the time when this round began.  loop_run reads the clock once a round. */
 int64_t loop_now(const struct loop *loop);
 int64_t loop_clock(void); /* now */

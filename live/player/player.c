@@ -80,6 +80,7 @@ static int go_on(struct player *p, struct err *err)
     } while (result == 0 && taken && all < STEPS_OF_ROUND);
     if (taken)
         player_wake(p);
+    pace_gather(p);
     return result < 0 ? result : pace_sleep(p, err);
 }
 

@@ -160,9 +160,11 @@ struct player {
     const struct play *fresh[SEND_SOON]; /* queued last: a ring, */
     uint32_t fresh_end;                  /* which goes on here */
     uint64_t outstanding, done, differ;
-    int64_t room_at; /* when the limit of all outstanding calls last gave room */
-    bool full;       /* that limit is reached */
-    bool gave_up;    /* a destination is gone */
+    uint64_t answers; /* since the last round */
+    int64_t latency;  /* ns: a moving mean */
+    int64_t room_at;  /* when the limit of all outstanding calls last gave room */
+    bool full;        /* that limit is reached */
+    bool gave_up;     /* a destination is gone */
     int64_t late;
     uint64_t random;
     int64_t cpu_user, cpu_system; /* when measuring began */
@@ -242,6 +244,8 @@ int64_t pace_plan(const struct player *p, const struct play *play);
 bool pace_is_warm_up(const struct playing *d, const struct step *step, uint64_t number);
 /* Goes on with what is due; ends the warm-up when it is done. */
 int pace_round(struct player *p, struct err *err);
+/* Lets answers come together, if they come slowly and all that can be sent was sent. */
+void pace_gather(struct player *p);
 /* Sets the timer for the next one. */
 int pace_sleep(struct player *p, struct err *err);
 /* Whether more steps are wanted from the feed. */

@@ -11,9 +11,10 @@
 #include "wire/nfs3_numbers.h"
 
 enum {
-    VERSION = 3,     /* of both programs */
-    LATE_STEPS = 32, /* calls between two looks at the clock */
-    EXPECT = 2,      /* operations between two steps of fetching ahead */
+    VERSION = 3,         /* of both programs */
+    LATE_STEPS = 32,     /* calls between two looks at the clock */
+    EXPECT = 2,          /* operations between two steps of fetching ahead */
+    LATENCY_MEMORY = 16, /* answers */
 };
 
 static const char gone[] = "its server answers no more";
@@ -171,6 +172,8 @@ void send_ended(struct connection *c, const struct rpc_answer *answer)
         return;
     if (answer->arrived > p->now)
         p->now = answer->arrived;
+    p->answers++;
+    p->latency += (answer->arrived - answer->called - p->latency) / LATENCY_MEMORY;
     watch_answered(c, answer->arrived);
     connect_room(c);
 }

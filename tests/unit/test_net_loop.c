@@ -2,7 +2,7 @@
 /* tests/unit/test_net_loop.c
  *
  * live/net/loop.h: the order of timers, what callbacks may take off, idle work, ends, and that
- * looking for events without sleeping changes none of it.
+ * looking for events without sleeping, or gathering them, changes none of it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -216,11 +216,37 @@ static void sleeps(void **state)
     end_world(&w);
 }
 
+/* Events wait while it gathers; a timer and idle work do not. */
+static void gathers(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SPINS; s++) {
+        struct world w;
+        int64_t begun = loop_clock();
+        struct mark tick = { &w, 't' };
+
+        begin_reading(&w, spins[s], "ab!");
+        w.timers[0] = (struct timer){ .due = note, .ctx = &tick };
+        assert_int_equal(loop_set(w.loop, &w.timers[0], begun + 5 * MS, NULL), 0);
+        loop_gather(w.loop, 20000 * MS); /* for one round */
+        assert_int_equal(loop_run(w.loop, NULL), -ERR_INPUT);
+        /* not earlier than the timer, and in the same round */
+        assert_string_equal(w.seen, "at.b.!");
+        assert_true(loop_clock() - begun >= 5 * MS);
+        end_world(&w);
+        begin_reading(&w, spins[s], "!");
+        loop_idle(w.loop, &w.idle);
+        loop_gather(w.loop, INT64_MAX / 4);
+        assert_int_equal(loop_run(w.loop, NULL), -ERR_INPUT); /* it ends */
+        end_world(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timers),  cmocka_unit_test(far_timers), cmocka_unit_test(events),
-        cmocka_unit_test(failing), cmocka_unit_test(sleeps),
+        cmocka_unit_test(failing), cmocka_unit_test(sleeps),     cmocka_unit_test(gathers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
