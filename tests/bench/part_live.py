@@ -42,9 +42,9 @@ def measure(bench, pid, where, rounds, loads=tuple(LOADS)):
                                                         for _ in range(rounds)))]
 
 
-def ftnfsd(bench, *options):
+def ftnfsd(bench, *options, export="/a"):
     program = str(bench.build / "bin" / "ftnfsd")
-    process = subprocess.Popen([program, "--memory", "--export", "/a", "--port", "0", "--for",
+    process = subprocess.Popen([program, "--memory", "--export", export, "--port", "0", "--for",
                                 "1200s", *options], stdout=subprocess.PIPE, text=True)
     for line in process.stdout:
         if line.startswith("nfs://"):

@@ -2,7 +2,8 @@
 """The part "relay" of run.py: nfstee relay, with its ring and without, beside HAProxy in TCP mode
 (haproxy.cfg), socat, and no relay, all before one ftnfsd, in turns.  Calls a second, latency, and the
 relay's CPU a call.  And the latency beside readers of the ring that are stopped or killed, in pairs with
-runs without readers."""
+runs without readers; and that of clients at half of the relay's load with a shadow that works, is stopped, or
+is killed, in pairs with runs without one."""
 import os
 import pathlib
 import re
@@ -12,6 +13,7 @@ import statistics
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -22,6 +24,8 @@ CLIENTS = 16
 SLOWER, CPU_MOST = 3, 15  # % than HAProxy; us of a call
 READERS, LATER = 3, 105  # that are stopped, and as many that are killed; % of the 99th percentile
 PAIRS = 3  # of runs with readers and without, in a round
+SHADOWED = {"works": 110, "is stopped": 105, "is killed": 105}  # % of the 99th percentile without a shadow
+PACED = 4  # clients at half load
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -64,10 +68,11 @@ def other(program, server):
     return process, port
 
 
-def load(bench, pid, port, clients):
-    """(calls a second, median us, 99th percentile us, us of the relay's CPU a call) of GETATTR"""
+def load(bench, pid, port, clients, rate=0):
+    """(calls a second, median us, 99th percentile us, us of the relay's CPU a call) of GETATTR.  |rate|: calls
+    a second of each client, or as many as it can."""
     words = [str(bench.tools / "bench_nfs"), "127.0.0.1", str(port), str(port), "/a", "getattr", "1",
-             str(SECONDS)]
+             str(SECONDS), "100", str(rate)]
     all_of_them = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
                    for _ in range(clients)]
     for process in all_of_them:
@@ -131,6 +136,65 @@ def beside_readers(bench, server, rounds, report):
     return shares
 
 
+def follower(bench, way, ring, sut, log):
+    """A shadow that compares all requests."""
+    place = "nfs://127.0.0.1/a?nfsport=%s&mountport=%s"
+    control = ring + ".control"
+    process = subprocess.Popen([str(bench.build / "bin" / "nfstee"), "shadow", "--attach", ring, "--relay",
+                                place % (way[1], way[1]), "--sut", place % (sut, sut), "--log", log,
+                                "--control", control, "--overwrite", "--quiet"])
+    for _ in range(1200):
+        told = subprocess.run([str(bench.build / "bin" / "nfstee"), "ctl", control, "statistics"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+        if b'"synchronized":true' in told:
+            return process
+        time.sleep(0.05)
+    raise SystemExit("the shadow does not synchronize")
+
+
+def load_with_shadow(bench, way, ring, sut, fate, rate):
+    """load, while there is a shadow that |fate| becomes of."""
+    with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
+        process = follower(bench, way, ring, sut, folder + "/log")
+        if fate == "is stopped":
+            process.send_signal(signal.SIGSTOP)
+        timer = threading.Timer(SECONDS / 2, process.kill if fate == "is killed" else lambda: None)
+        timer.start()
+        found = load(bench, way[0].pid, way[1], PACED, rate)
+        timer.join()
+        process.kill()
+        process.wait()
+        pathlib.Path(ring + ".control").unlink(missing_ok=True)
+    return found
+
+
+def beside_shadow(bench, rounds, report):
+    """As beside_readers, for each fate of a shadow."""
+    (server, where), (other_server, sut) = (part_live.ftnfsd(bench, export="/a(no_root_squash)")
+                                               for _ in range(2))
+    ring = str(bench.scratch / "shadowed")
+    way = nfstee(bench, where[1], "--attach", ring)
+    most = statistics.median(load(bench, way[0].pid, way[1], PACED)[0] for _ in range(3))
+    rate, found = most / 2 / PACED, {}
+    for fate, bound in SHADOWED.items():
+        shares = []
+        for i in range(PAIRS * rounds):
+            late = {}
+            for with_it in (False, True) if i % 2 else (True, False):
+                late[with_it] = (load_with_shadow(bench, way, ring, sut[1], fate, rate) if with_it else
+                                 load(bench, way[0].pid, way[1], PACED, rate))[2]
+            shares.append(100 * late[True] / late[False])
+        print("  p99 at half load (%.0f /s), the shadow %s, %% of that without: %s" % (
+            most / 2, fate, " ".join("%.0f" % s for s in sorted(shares))))
+        report.add("nfstee at half load, 99th percentile, the shadow " + fate, statistics.median(shares), "%",
+                   bound, False)
+        found[fate] = shares
+    for process in way[0], server, other_server:
+        process.terminate()
+        process.wait()
+    return found
+
+
 def speed(bench, packets, capture, rounds, report):
     server, where = part_live.ftnfsd(bench)
     ring = str(bench.build / "bench" / "scratch" / "ring")
@@ -149,6 +213,7 @@ def speed(bench, packets, capture, rounds, report):
             print("  %-16s %2d clients %9.0f /s %8.1f us median %8.1f us p99 %6.2f us CPU" % (
                 name, clients, *found[name, clients]))
     shares = beside_readers(bench, where[1], rounds, report)
+    shadowed = beside_shadow(bench, rounds, report)
     for process, _ in filter(None, ways.values()):
         process.terminate()
         process.wait()
@@ -162,7 +227,7 @@ def speed(bench, packets, capture, rounds, report):
                        100 * ours[0] / theirs[0], "%", 100 - SLOWER, True)
             report.add("nfstee with ring, CPU of HAProxy's, %d clients" % clients,
                        100 * ours[3] / theirs[3], "%", 100, False)
-    return {"p99 with readers": shares, **{"%s %d" % key: value for key, value in found.items()}}
+    return {"p99 with readers": shares, "p99 with a shadow": shadowed, **{"%s %d" % key: value for key, value in found.items()}}
 
 
 def memory(bench, sizes, report):
