@@ -95,13 +95,25 @@ int dispatch_all_again(struct shadow *s, uint64_t since, struct err *err)
 
 /* --- what becomes of it */
 
-static enum shadow_fate fate_of_object(const struct shadow *s, uint32_t id, bool needs_all)
+/* The object was synchronized when the reference answered.  A later request has removed it there,
+ * and on the SUT waits behind |r|. */
+static bool is_removed_later(const struct shadow *s, const struct request *r, uint32_t which,
+                             const struct mirror_object *object)
 {
+    return object->state == MIRROR_GONE && r->stage == STAGE_WAITING && r->known[which] &&
+           known_of(s, object->id)->epoch == r->epochs[which];
+}
+
+static enum shadow_fate fate_of_object(const struct shadow *s, const struct request *r,
+                                       uint32_t which, bool needs_all)
+{
+    uint32_t id = which == TEE_PARENT2 ? r->effect.parent2 : r->effect.object;
     const struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
 
     if (!object)
         return FATE_NOT_SYNCHRONIZED;
-    if (object->state == MIRROR_SYNCHRONIZED || (!needs_all && object->sut_handle_len))
+    if (object->state == MIRROR_SYNCHRONIZED || is_removed_later(s, r, which, object) ||
+        (!needs_all && object->sut_handle_len))
         return FATE_COMPARED;
     return object->state == MIRROR_EXCLUDED ? FATE_EXCLUDED : FATE_NOT_SYNCHRONIZED;
 }
@@ -130,12 +142,12 @@ enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)
         return FATE_WITHOUT_OBJECT;
     if (is_made_again(s, e))
         return FATE_NOT_SYNCHRONIZED;
-    fate = fate_of_object(s, e->object, !is_link);
+    fate = fate_of_object(s, r, TEE_OBJECT, !is_link);
     if (fate == FATE_COMPARED && effect_action(e) == ACTION_LIST &&
         mirror_at(s->mirror, e->object)->is_root && copy_counts(s->copy).has_scratch)
         return FATE_LISTING; /* the SUT's has a name more */
     if (fate == FATE_COMPARED && e->parent2_role)
-        fate = fate_of_object(s, e->parent2, true);
+        fate = fate_of_object(s, r, TEE_PARENT2, true);
     if (fate != FATE_COMPARED && r->overlap & (CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME))
         return FATE_OVERLAPPING;
     return fate;

@@ -179,7 +179,7 @@ static int take_handle(struct shadow *s, struct request *r, const struct effect 
         object = mirror_find_sut(s->mirror, sut->new_handle); /* it was there, and was changed */
         return object ? dispatch_again(s, object, r->end, err) : 0;
     }
-    if (!object || !e->succeeded || object->state == MIRROR_GONE)
+    if (!object || !e->succeeded)
         return 0;
     if (effect_makes_name(e) && object->sut_handle_len && sut->succeeded && sut->new_handle.len &&
         !is_same(mirror_sut_handle(s->mirror, object), sut->new_handle) && e->parent)

@@ -25,7 +25,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from live_client import Client, Ftnfsd  # noqa: E402
-from model_xdr import CREATE, GUARDED, LOOKUP, MKDIR, OK, READ, REMOVE, WRITE  # noqa: E402
+from model_xdr import CREATE, GUARDED, LOOKUP, MKDIR, OK, READ, REMOVE, RMDIR, WRITE  # noqa: E402
 from tee_traffic import Objects, Shadow, attached, mounted, servers, tree, work  # noqa: E402
 
 failures = []
@@ -213,6 +213,34 @@ def watched():
             expect("on the terminal: %r in %r" % (text, seen[-600:]), bool(re.search(text, seen)), True)
 
 
+def seen_late():
+    """Directories that are made, emptied and removed before the shadow sees the first of it: each request goes
+    to the SUT all the same."""
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        with Shadow(folder, relay, sut) as shadow:
+            shadow.settle()
+            client.nfs(LOOKUP, {"object": root, "name": b"none"})
+            before = settle(shadow)
+            shadow.process.send_signal(signal.SIGSTOP)
+            for i in range(10):
+                name = b"d%d" % i
+                directory = client.nfs(MKDIR, {"object": root, "name": name, "settings": {}})[1]["handle"]
+                for j in range(i % 4):
+                    client.nfs(CREATE, {"object": directory, "name": b"f%d" % j, "how": GUARDED,
+                                        "settings": {}})
+                for j in range(i % 4):
+                    client.nfs(REMOVE, {"object": directory, "name": b"f%d" % j})
+                expect("RMDIR", client.nfs(RMDIR, {"object": root, "name": name})[0], OK)
+            shadow.process.send_signal(signal.SIGCONT)
+            found = fates(before, settle(shadow))
+            expect("requests that were seen late", found, {"all": 46, "compared": 46})
+            no_trees_differ("after requests that were seen late", reference, sut)
+            code, totals, _ = shadow.stop()
+            expect("differences of requests that were seen late", (code, totals["verdicts"]["differ"]), (0, 0))
+
+
 def refused():
     reference, sut = servers()
     with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
@@ -293,6 +321,7 @@ def main():
     synchronized(5, 1, 80)
     faults_seen()
     watched()
+    seen_late()
     refused()
     again()
     chosen()
