@@ -161,7 +161,8 @@ enum {
     COUNTERPART_NOT_OBJECT = 1 << 17,  /* except the object or directory, */
     COUNTERPART_NOT_PARENT2 = 1 << 18, /* the second directory, */
     COUNTERPART_NOT_NEW = 1 << 19,     /* the object that was found or made */
-    COUNTERPART_READ = 1 << 20,        /* one server's object was read alone since */
+    COUNTERPART_READ_OBJECT =
+        1 << 20, /* access times can be others: nobody set them since a read */
     /* since they were made the same, both servers were asked to change them: */
     COUNTERPART_CHANGED_OBJECT = 1 << 21,
     COUNTERPART_CHANGED_PARENT2 = 1 << 22,
@@ -170,7 +171,9 @@ enum {
     COUNTERPART_MADE_OBJECT = 1 << 24,
     COUNTERPART_MADE_PARENT2 = 1 << 25,
     COUNTERPART_MADE_NEW = 1 << 26,
-    COUNTERPART_SCRUBS = 1 << 27, /* no client's request: the program compared the objects */
+    COUNTERPART_SCRUBS = 1 << 27,       /* no client's request: the program compared the objects */
+    COUNTERPART_READ_PARENT2 = 1 << 28, /* as READ_OBJECT */
+    COUNTERPART_READ_NEW = 1 << 29,
 };
 
 /* A call with its reply.  Emitted when it is complete or given up: ids are in the order of calls

@@ -35,6 +35,7 @@ static int leave(struct shadow *s, struct mirror_object *object, enum mirror_sta
         return -err->code;
     k->epoch++;
     k->broken = since;
+    k->left = loop_now(s->loop) + send_wall_clock_ahead();
     dispatch_unhold(s, object->id);
     return mirror_set_state(s->mirror, object, state, err);
 }
@@ -165,6 +166,7 @@ static int take_new(struct shadow *s, struct request *r, struct err *err)
     if (!paths_want(s, object))
         return mirror_set_state(s->mirror, object, MIRROR_EXCLUDED, err);
     teelog_remade(s->log, object->id);
+    r->has_made = true;
     return mirror_set_state(s->mirror, object, MIRROR_SYNCHRONIZED, err);
 }
 

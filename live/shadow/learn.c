@@ -177,9 +177,10 @@ static bool changes_object(const struct request *r, uint32_t object)
 void learn_links(struct shadow *s, const struct request *r, const struct effect *sut)
 {
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
+        enum whose whose = i == TEE_OBJECT && r->effect.parent ? OF_PARENT : whose_of[i];
         struct attributes a;
 
-        if (r->objects[i] && effect_attributes(sut, whose_of[i], &a) && a.type != OBJECT_DIR &&
+        if (r->objects[i] && effect_attributes(sut, whose, &a) && a.type != OBJECT_DIR &&
             a.nlink > 1)
             known_of(s, r->objects[i])->was_linked = true;
     }

@@ -84,20 +84,34 @@ static int on_verifier(void *ctx, const struct visit *v)
     return 1;
 }
 
-static void note_all(struct listings *l, const struct request *r, const struct effect *sut,
+void listings_verifier(const struct effect *sut, uint8_t to[8])
+{
+    const struct visitor visitor = { .visit = on_verifier, .ctx = to };
+    struct walk w;
+
+    memset(to, 0, 8);
+    walk(&w, sut->procedure->result, sut->result_body.data, sut->result_body.len,
+         sut->result_body.len, false, &visitor);
+}
+
+static void note_all(struct listings *l, struct request *r, const struct effect *sut,
                      struct cookies c[SIDES])
 {
     uint64_t begun = 0; /* where the SUT's listing goes on if it gave nothing */
-    uint8_t verifier[8] = { 0 };
-    const struct visitor visitor = { .visit = on_verifier, .ctx = verifier };
+    uint8_t verifier[8];
     const struct listing *from;
-    struct walk w;
+    struct list_begin begin;
 
-    walk(&w, sut->procedure->result, sut->result_body.data, sut->result_body.len,
-         sut->result_body.len, false, &visitor);
+    listings_verifier(sut, verifier);
     from = r->effect.asked.cookie ? find(l, r->effect.object, r->effect.asked.cookie) : NULL;
     if (from)
         begun = from->sut_cookie;
+    if (from && from->flow == r->flow) /* another client's listing began at another time */
+        r->list = from->begin;
+    if (!r->effect.asked.cookie)
+        begin = (struct list_begin){ r->begin, r->sut_called };
+    else
+        begin = r->list;
     for (uint32_t i = 0; i < c[REF].count; i++) {
         bool is_last = i + 1 == c[REF].count;
         uint32_t at = is_last || i >= c[SUT].count ? c[SUT].count - 1 : i;
@@ -108,11 +122,12 @@ static void note_all(struct listings *l, const struct request *r, const struct e
         to = take_place(l, r->effect.object, c[REF].list[i]);
         to->sut_cookie = c[SUT].count ? c[SUT].list[at] : begun;
         memcpy(to->sut_verifier, verifier, sizeof(verifier));
+        to->flow = r->flow;
+        to->begin = begin;
     }
 }
 
-int listings_note(struct listings *l, const struct request *r, const struct effect *sut,
-                  struct err *err)
+int listings_note(struct listings *l, struct request *r, const struct effect *sut, struct err *err)
 {
     struct cookies *c;
 

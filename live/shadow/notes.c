@@ -84,11 +84,6 @@ static struct sattr3 read_attributes(const struct effect *e)
     return to;
 }
 
-bool notes_sets_atime(const struct effect *e)
-{
-    return e->asked.bits & ASKED_TIMES && read_attributes(e).set_atime != DONT_CHANGE;
-}
-
 /* --- the sets */
 
 /* NULL: nobody copies it.  A set that is not open yet misses nothing. */

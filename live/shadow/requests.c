@@ -50,6 +50,7 @@ void requests_free(struct shadow *s, struct request *r)
     buf_free(&r->reply);
     buf_free(&r->sut_call);
     buf_free(&r->sut_reply);
+    list_more_free(r->more);
     free(r->followers);
     free(r->operation);
     free(r);

@@ -24,7 +24,7 @@ struct rewriting {
     struct piece pieces[PIECES_MAX];
     uint32_t count;
     bool in_guard;
-    uint8_t cookie[8], ctime[8];
+    uint8_t cookie[8], ctime[8], wide[4];
     enum shadow_fate fate;
 };
 
@@ -61,6 +61,8 @@ static int on_field(void *ctx, const struct visit *v)
         return replace_handle(g, v);
     if (f->cls == CLASS_COOKIE && g->listing)
         return replace(g, (struct piece){ eight.from, eight.end, false, { g->cookie, 8 } });
+    if (f->cls == CLASS_COUNT && g->request->more)
+        return replace(g, (struct piece){ v->offset, v->offset + 4, false, { g->wide, 4 } });
     if (f->cls == CLASS_VERIFIER && g->listing)
         return replace(
             g, (struct piece){ eight.from, eight.end, false, { g->listing->sut_verifier, 8 } });
@@ -78,9 +80,12 @@ static bool find_place(struct rewriting *g)
 {
     const struct effect *e = &g->request->effect;
 
-    if (effect_action(e) != ACTION_LIST || !e->asked.cookie)
+    if (g->request->more && g->request->more->stage == MORE_PARTS)
+        g->listing = &g->request->more->at;
+    else if (effect_action(e) != ACTION_LIST || !e->asked.cookie)
         return true;
-    g->listing = listings_find(&g->shadow->listings, e->object, e->asked.cookie);
+    else
+        g->listing = listings_find(&g->shadow->listings, e->object, e->asked.cookie);
     if (g->listing)
         store_be64(g->cookie, g->listing->sut_cookie);
     return g->listing;
@@ -113,6 +118,7 @@ enum shadow_fate rewrite(struct shadow *s, const struct request *r, struct xdr_p
 
     if (!find_place(&g))
         return FATE_LISTING;
+    store_be32(g.wide, MORE_COUNT);
     store_be32(g.ctime, r->sut_ctime.seconds);
     store_be32(g.ctime + 4, r->sut_ctime.nseconds);
     walk(&w, e->procedure->arguments, e->arguments_body.data, e->arguments_body.len,

@@ -62,8 +62,19 @@ static bool was_steady(const struct scrub_lane *lane)
 
 /* --- lanes */
 
+/* Reading can change the access times, on either server. */
+static void tell_reads(const struct scrub_lane *lane)
+{
+    const struct shadow *s = lane->shadow;
+    const int64_t now = loop_now(s->loop) + send_wall_clock_ahead();
+    const int64_t until[SIDES] = { now, now };
+
+    teelog_accessed(s->log, lane->object, until);
+}
+
 static void leave(struct scrub_lane *lane)
 {
+    tell_reads(lane);
     scrub_clear_parts(lane);
     lane->object = 0;
     loop_idle(lane->shadow->loop, &lane->shadow->scrub->idle);
@@ -84,7 +95,7 @@ static void begin(struct scrub_lane *lane, uint32_t id)
     lane->calls = 0;
     lane->wants_operation = lane->is_lost = false;
     lane->is_ready = true;
-    k->read_by_copy = true;
+    tell_reads(lane);
     for (int i = 0; i < SIDES; i++)
         lane->sides[i] = (struct scrub_side){ .lane = lane };
 }
@@ -110,7 +121,6 @@ static int judge_part(struct scrub_lane *lane, const struct scrub_part *part, ui
                                             .arrived = part->arrived },
                                    .object = { [TEE_OBJECT] = lane->object },
                                    .known = { [TEE_OBJECT] = true },
-                                   .read_by_copy = true,
                                    .scrubs = true,
                                    .listing = listing,
                                    .listing_ends = part == &lane->parts[lane->count - 1] };

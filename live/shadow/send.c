@@ -25,9 +25,11 @@ void send_note_unsettled(struct shadow *s)
         s->unsettled = loop_now(s->loop) + send_wall_clock_ahead();
 }
 
+enum { GUARDS_MAX = 16 };
+
 /* --- order */
 
-/* Others see what it does with the object; reading changes the access time. */
+/* Others see what it does with the object; reading can change the access time. */
 static bool matters(const struct touch *t)
 {
     return touch_changes(t) || effect_reads_contents(&t->request->effect);
@@ -191,8 +193,7 @@ static int take_handle(struct shadow *s, struct request *r, const struct effect 
     return 0;
 }
 
-static int learn_answer(struct shadow *s, struct request *r, const struct rpc_answer *answer,
-                        struct err *err)
+static struct effect read_answer(const struct request *r, const struct rpc_answer *answer)
 {
     struct effect sut = { .procedure = r->effect.procedure,
                           .rpc_status = answer->header->status,
@@ -203,15 +204,59 @@ static int learn_answer(struct shadow *s, struct request *r, const struct rpc_an
         sut.status = load_be32(answer->body.data);
     effect_decode_reply(&sut);
     sut.result_length = answer->body.len;
+    return sut;
+}
+
+/* Another call for the same request. */
+static int send_again(struct shadow *s, struct request *r)
+{
+    r->stage = STAGE_WAITING;
+    s->counts.in_flight--;
+    make_ready(s, r);
+    return 0;
+}
+
+/* The guard held on the reference.  On the SUT, another request came between the question for the
+ * ctime and this one; it changed nothing, so it can be sent again. */
+static bool is_guard_late(struct request *r, const struct effect *sut)
+{
+    if (!(r->effect.asked.bits & ASKED_GUARD) || sut->status != NFS3ERR_NOT_SYNC ||
+        r->effect.status == NFS3ERR_NOT_SYNC || r->guards >= GUARDS_MAX)
+        return false;
+    r->has_sut_ctime = false;
+    return true;
+}
+
+static int learn_answer(struct shadow *s, struct request *r, const struct effect *answered,
+                        struct err *err)
+{
+    struct effect sut = *answered;
+
     if (effect_action(&r->effect) == ACTION_LIST && listings_note(&s->listings, r, &sut, err) < 0)
         return -err->code;
     r->sut_succeeded = sut.succeeded;
     r->sut_status = sut.status;
     learn_links(s, r, &sut);
-    if (effect_action(&r->effect) == ACTION_SET && r->effect.succeeded && sut.succeeded &&
-        notes_sets_atime(&r->effect))
-        known_of(s, r->effect.object)->read_by_copy = false;
     return take_handle(s, r, &sut, err);
+}
+
+static int on_more(void *ctx, const struct rpc_answer *answer, struct err *err)
+{
+    struct request *r = ctx;
+    struct effect sut;
+    int result = 0;
+
+    if (answer->outcome == RPC_CANCELLED)
+        return 0;
+    if (r->is_void)
+        return done(r->shadow, r, FATE_SUT_GONE, err);
+    if (answer->outcome == RPC_ANSWERED && !r->shadow->is_checking) {
+        sut = read_answer(r, answer);
+        result = list_take(r, answer, &sut, send_wall_clock_ahead(), err);
+    }
+    if (result < 0)
+        return result;
+    return result ? send_again(r->shadow, r) : done(r->shadow, r, FATE_COMPARED, err);
 }
 
 static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err)
@@ -219,11 +264,16 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     struct request *r = ctx;
     struct shadow *s = r->shadow;
     int64_t ahead = send_wall_clock_ahead();
+    struct effect sut;
+    int more;
 
     if (answer->outcome == RPC_CANCELLED)
         return 0;
     if (r->is_void)
         return done(s, r, FATE_SUT_GONE, err);
+    sut = read_answer(r, answer);
+    if (answer->outcome == RPC_ANSWERED && is_guard_late(r, &sut))
+        return send_again(s, r);
     if (buf_append(&r->sut_call, answer->call.data, answer->call.len) < 0)
         return err_memory(err, "requests");
     r->sut_called = answer->called + ahead;
@@ -241,9 +291,14 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     latencies_add(s, r, SUT, answer->arrived - answer->called);
     if (buf_append(&r->sut_reply, answer->message.data, answer->message.len) < 0)
         return err_memory(err, "requests");
-    if (!s->is_checking && learn_answer(s, r, answer, err) < 0)
+    if (s->is_checking)
+        return done(s, r, FATE_COMPARED, err);
+    if (learn_answer(s, r, &sut, err) < 0)
         return -err->code;
-    return done(s, r, FATE_COMPARED, err);
+    more = list_more(r, &sut, err);
+    if (more < 0)
+        return more;
+    return more ? send_again(s, r) : done(s, r, FATE_COMPARED, err);
 }
 
 /* --- a guard's ctime */
@@ -285,6 +340,7 @@ static int ask_ctime(struct shadow *s, struct request *r, struct err *err)
         return RPC_CLIENT_FULL;
     xdr_put_opaque(put, object ? mirror_sut_handle(s->mirror, object) : (struct bytes){ 0 });
     r->stage = STAGE_ASKING;
+    r->guards++;
     s->counts.in_flight++;
     return rpc_client_end(s->sut, on_ctime, r, NULL, err);
 }
@@ -313,7 +369,7 @@ static int send_one(struct shadow *s, struct request *r, struct err *err)
     }
     r->stage = STAGE_SENT;
     s->counts.in_flight++;
-    return rpc_client_end(s->sut, on_answer, r, NULL, err);
+    return rpc_client_end(s->sut, r->more ? on_more : on_answer, r, NULL, err);
 }
 
 int send_run(void *ctx, struct err *err)

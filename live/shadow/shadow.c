@@ -45,7 +45,7 @@ static int on_synchronized(void *ctx, struct mirror_object *object, struct err *
     if (!k)
         return -err->code;
     k->is_held = true;
-    k->read_by_copy = k->was_copied = true;
+    k->was_copied = true;
     teelog_remade(s->log, object->id);
     return 0;
 }
@@ -72,6 +72,7 @@ static int on_failed(void *ctx, struct mirror_object *object, enum copy_why why,
         return -err->code;
     k->epoch++;
     k->broken = 0;
+    k->left = loop_now(s->loop) + send_wall_clock_ahead();
     dispatch_unhold(s, object->id);
     if (why == COPY_LOST && object->is_root)
         return send_check(s, err);
@@ -118,7 +119,7 @@ static uint32_t object_of(void *ctx, int side, struct bytes handle)
         side == REF ? mirror_find(s->mirror, handle) : mirror_find_sut(s->mirror, handle);
 
     return object && object->state == MIRROR_SYNCHRONIZED && s->judged &&
-                   verdicts_steady(s, object->id)
+                   verdicts_steady(s, object->id) && verdicts_placed(s, object)
                ? object->id
                : 0;
 }

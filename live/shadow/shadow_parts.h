@@ -38,6 +38,12 @@ enum stage {
 
 enum { REQUEST_CHAINS = 4096 };
 
+/* When a listing began, of which a request gets a further part; zeros: nobody knows. */
+struct list_begin {
+    uint64_t begin; /* entry of its first call */
+    int64_t called; /* when the SUT was asked, ns since 1970 */
+};
+
 struct request_list {
     struct request *first, *last;
 };
@@ -51,7 +57,8 @@ struct request {
     bool is_partial; /* not all bytes of its messages were seen */
     bool has_sut_reply, sut_succeeded;
     int64_t sut_status;
-    bool is_void; /* the SUT has begun anew since it was sent */
+    bool is_void;  /* the SUT has begun anew since it was sent */
+    bool has_made; /* something that was nowhere before */
     uint32_t flow, xid;
     uint64_t begin, end;                         /* entries of the ring */
     uint64_t message;                            /* the number of the reply, of all messages */
@@ -70,6 +77,9 @@ struct request {
     bool known[TEE_OBJECTS];
     bool has_sut_ctime;
     struct nfstime3 sut_ctime;          /* of a guard */
+    uint32_t guards;                    /* times that the SUT's ctime was asked for */
+    struct list_begin list;             /* of a listing that was not begun by it */
+    struct list_more *more;             /* of the SUT's listing; or NULL */
     struct record_operation *operation; /* for the log; free() */
 };
 
@@ -89,17 +99,15 @@ struct known {
     uint64_t born;       /* number of the message that showed it first */
     uint32_t generation; /* of the mirror's id */
     uint32_t epoch;      /* how often it ceased to be synchronized, */
-    uint64_t broken;     /* and at which entry, the last time: later pairs say nothing */
+    uint64_t broken;     /* and at which entry, the last time: later pairs say nothing, */
+    int64_t left;        /* and when, ns since 1970: later answers of the SUT say nothing */
     bool is_held;        /* changes are being played: duplicates wait */
-    bool read_by_copy;   /* nothing has made the access times equal since */
     bool was_copied;
     bool is_linked;  /* has more than one name, for all that attributes said */
     bool was_linked; /* has or had more than one name, on one of the servers */
     struct attributes_seen seen;
     uint64_t changed;     /* entry of the end of the last change that was sent to the SUT */
     int64_t sut_changed;  /* when the SUT answered it, ns since 1970 */
-    uint64_t list_begin;  /* of the listing whose parts were judged last: its first part's */
-    int64_t list_called;  /* and when the SUT was asked for it */
     int64_t played;       /* when it was synchronized, ns since 1970 */
     uint64_t scrub_found; /* entry up to which the ring was read when a scrub found a difference */
     bool scrub_left;      /* it differed again, although it was copied again */
@@ -118,6 +126,8 @@ struct listing {
     uint32_t object; /* 0: free */
     uint64_t cookie, sut_cookie;
     uint8_t sut_verifier[8];
+    struct list_begin begin;
+    uint32_t flow;
 };
 
 struct listings {
@@ -126,11 +136,43 @@ struct listings {
     struct index by_cookie;
 };
 
-int listings_note(struct listings *listings, const struct request *request,
-                  const struct effect *sut, struct err *err);
+/* The verifier of a listing's reply; zeros if it has none. */
+void listings_verifier(const struct effect *sut, uint8_t to[8]);
+int listings_note(struct listings *listings, struct request *request, const struct effect *sut,
+                  struct err *err);
 const struct listing *listings_find(const struct listings *listings, uint32_t object,
                                     uint64_t cookie);
 void listings_free(struct listings *listings);
+
+/* --- list_more.c: further calls for the SUT's part of a listing */
+
+struct list_part {
+    struct list_part *next;
+    struct buf call, reply;
+    int64_t called, arrived; /* ns since 1970 */
+};
+
+enum list_stage {
+    MORE_BYTES, /* the same call again, for more bytes */
+    MORE_PARTS, /* what comes after the last reply */
+};
+
+enum { MORE_COUNT = 32768 /* bytes that such calls ask for */ };
+
+struct list_more {
+    enum list_stage stage;
+    struct listing at;
+    struct list_part *first, *last; /* replies after |sut_reply| */
+    uint32_t count;
+    uint64_t bytes;
+};
+
+/* Both return 1 if the SUT has to be asked again by |r->more|, 0, or a negative code.  |sut|: its
+ * answer to the request; list_take: its answer to such a call.  |ahead|: of the wall clock. */
+int list_more(struct request *r, const struct effect *sut, struct err *err);
+int list_take(struct request *r, const struct rpc_answer *answer, const struct effect *sut,
+              int64_t ahead, struct err *err);
+void list_more_free(struct list_more *more); /* NULL is allowed */
 
 struct shadow {
     struct shadow_setup setup;
@@ -284,7 +326,6 @@ void dispatch_unhold(struct shadow *s, uint32_t object);
 /* --- notes.c: changes of an object that is being copied */
 
 int notes_take(struct shadow *s, struct request *r, struct err *err);
-bool notes_sets_atime(const struct effect *effect);
 /* The file contents of a call; none: it has none. */
 struct bytes notes_contents(const struct request *r);
 
@@ -317,6 +358,9 @@ int verdicts_all(struct shadow *s, struct err *err);
 /* True if nobody changed the object on one of the servers while that executed the request which is
  * judged now. */
 bool verdicts_steady(const struct shadow *s, uint32_t object);
+/* True if the object has its names in the directory whose listing is judged now, or all names are
+ * settled.  Until then, on the SUT ".." may be another directory, or the copy's own. */
+bool verdicts_placed(const struct shadow *s, const struct mirror_object *object);
 
 /* --- latencies.c */
 

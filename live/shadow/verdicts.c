@@ -7,6 +7,8 @@
  */
 #include "shadow/shadow_parts.h"
 
+#include <stdlib.h>
+
 #define PATIENCE INT64_C(1000000000) /* ns */
 
 /* True if no call can still turn out to have been under way with |r|. */
@@ -24,6 +26,12 @@ static void forget(struct shadow *s, const struct request *r)
         s->forgotten = r->end;
 }
 
+/* When the SUT gave its last answer. */
+static int64_t end_on_sut(const struct request *r)
+{
+    return r->more && r->more->last ? r->more->last->arrived : r->sut_arrived;
+}
+
 /* An object that was not the same before the request says nothing about the SUT. */
 static bool is_stale(const struct shadow *s, const struct request *r)
 {
@@ -31,7 +39,9 @@ static bool is_stale(const struct shadow *s, const struct request *r)
         if (r->known[i]) {
             const struct known *k = known_of(s, r->objects[i]);
 
-            if (k->epoch > r->epochs[i] + 1 || (k->epoch != r->epochs[i] && k->broken < r->end))
+            if (k->epoch > r->epochs[i] + 1)
+                return true;
+            if (k->epoch != r->epochs[i] && (k->broken < r->end || k->left <= end_on_sut(r)))
                 return true;
         }
     return false;
@@ -70,15 +80,15 @@ static bool has_other_names(const struct shadow *s, const struct request *r, uin
            (known_of(s, id)->was_linked || object->is_root);
 }
 
-/* A file whose last name was removed on one server, while it has another one on the other server in
- * a directory that is not synchronized yet. */
+/* What lost its last name on one server only: it has another one on the other server, in a
+ * directory that is not synchronized yet, or requests for one name came in another order. */
 static bool has_lost_names(const struct shadow *s, const struct request *r)
 {
     const struct mirror_object *object =
         r->effect.object ? mirror_at(s->mirror, r->effect.object) : NULL;
 
     return (r->sut_status == NFS3ERR_STALE) != (r->effect.status == NFS3ERR_STALE) && object &&
-           (!object->names || has_other_names(s, r, object->id)) && !object->is_root;
+           (!object->names || s->unsettled >= r->sut_called) && !object->is_root;
 }
 
 /* The outcome may depend on what the name stands for, which may not be synchronized yet: its owner,
@@ -90,39 +100,25 @@ static bool depends_on_named(const struct shadow *s, const struct request *r)
 }
 
 /* From when on the answer that is judged speaks: a listing, from its first part on. */
-static void begin_of(const struct shadow *s, const struct request *r, uint64_t *begin,
-                     int64_t *called)
+static struct list_begin begin_of(const struct request *r)
 {
-    struct known *k = known_of(s, r->effect.object);
-    bool is_list = effect_action(&r->effect) == ACTION_LIST;
+    bool goes_on = effect_action(&r->effect) == ACTION_LIST && r->effect.asked.cookie;
 
-    if (!is_list || !r->effect.asked.cookie) {
-        *begin = r->begin;
-        *called = r->sut_called;
-    }
-    if (is_list && !r->effect.asked.cookie) {
-        k->list_begin = *begin;
-        k->list_called = *called;
-    } else if (is_list) {
-        *begin = k->list_begin;
-        *called = k->list_called;
-    }
+    return goes_on ? r->list : (struct list_begin){ r->begin, r->sut_called };
 }
 
 bool verdicts_steady(const struct shadow *s, uint32_t object)
 {
     const struct request *r = s->judged;
     const struct known *k;
-    uint64_t begin;
-    int64_t called;
+    struct list_begin from = begin_of(r);
 
     if (object >= s->known_cap)
         return false;
     k = known_of(s, object);
-    begin_of(s, r, &begin, &called);
-    if (k->is_held || k->played > called || has_other_names(s, r, object))
+    if (k->is_held || k->played > from.called || has_other_names(s, r, object))
         return false;
-    if (k->changed > begin || k->sut_changed > called)
+    if (k->changed > from.begin || k->sut_changed > from.called)
         return false;
     for (const struct touch *t = k->first; t; t = t->next) {
         const struct request *x = t->request;
@@ -130,15 +126,51 @@ bool verdicts_steady(const struct shadow *s, uint32_t object)
         if (x == r || !touch_changes(t))
             continue;
         if (x->begin < r->end || x->stage == STAGE_SENT ||
-            (x->stage == STAGE_ANSWERED && x->sut_called < r->sut_arrived))
+            (x->stage == STAGE_ANSWERED && x->sut_called < end_on_sut(r)))
             return false;
     }
     return true;
 }
 
+bool verdicts_placed(const struct shadow *s, const struct mirror_object *object)
+{
+    const struct request *r = s->judged;
+
+    return effect_action(&r->effect) != ACTION_LIST || s->unsettled < begin_of(r).called ||
+           object->parent == r->effect.object || object->id == r->effect.object;
+}
+
 static struct bytes bytes_of(const struct buf *b)
 {
     return (struct bytes){ b->data, (uint32_t)b->len };
+}
+
+/* NULL: there are none, or no memory. */
+static struct tee_sut *further_parts(const struct request *r, const struct tee_sut *sut)
+{
+    const struct list_part *part = r->more ? r->more->first : NULL;
+    struct tee_sut *all = part ? calloc(r->more->count, sizeof(*all)) : NULL;
+
+    for (uint32_t i = 0; all && part; i++, part = part->next) {
+        all[i] = *sut;
+        all[i].call = bytes_of(&part->call);
+        all[i].reply = bytes_of(&part->reply);
+        all[i].called = part->called;
+        all[i].arrived = part->arrived;
+    }
+    return all;
+}
+
+/* Others read the object while the request was under way; they are judged later. */
+static void tell_readers(struct shadow *s, const struct request *r, uint32_t object)
+{
+    for (const struct touch *t = object ? known_of(s, object)->first : NULL; t; t = t->next) {
+        const struct request *x = t->request;
+        const int64_t until[SIDES] = { x->effect.done_time, x->sut_arrived };
+
+        if (x != r && effect_reads_contents(&x->effect) && x->begin < r->end)
+            teelog_accessed(s->log, object, until);
+    }
 }
 
 static int judge(struct shadow *s, struct request *r, struct err *err)
@@ -147,9 +179,12 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
     struct mirror_object *made =
         e->succeeded && e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
     struct tee_verdict verdict = { .what = TEE_AGREES };
+    struct tee_sut *further;
+    int result;
     struct tee_pair pair = { .reference = r->operation,
                              .contents = e->contents.len ? e->contents : notes_contents(r),
                              .overlap = r->overlap,
+                             .made = r->has_made,
                              .sut = { .own = &s->sut_own,
                                       .server = &s->setup.sut.nfs,
                                       .call = bytes_of(&r->sut_call),
@@ -161,17 +196,43 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
         pair.object[i] = r->objects[i];
         pair.known[i] = r->known[i] && !has_other_names(s, r, r->objects[i]);
-        pair.read_by_copy |= r->objects[i] && known_of(s, r->objects[i])->read_by_copy;
+        tell_readers(s, r, r->objects[i]);
     }
     s->judged = r;
-    if (e->object)
-        verdicts_steady(s, e->object); /* notes where a listing begins */
-    if (teelog_pair(s->log, &pair, &verdict, err) < 0)
-        return -err->code;
+    further = further_parts(r, &pair.sut);
+    pair.further = further;
+    pair.further_count = further ? r->more->count : 0;
+    result = teelog_pair(s->log, &pair, &verdict, err);
+    free(further);
+    if (result < 0)
+        return result;
     if ((verdict.state_differs || is_one_sided(r)) && take_difference(s, r, err) < 0)
         return -err->code;
     /* what the SUT gave no handle for cannot be followed */
     return made && !made->sut_handle_len ? dispatch_again(s, made, r->end, err) : 0;
+}
+
+/* What no pair has told the log: RENAME changes what it moves, REMOVE other names' file. */
+static void tell_changes(struct shadow *s, const struct request *r)
+{
+    const int64_t times[SIDES][2] = { [REF] = { r->effect.call_time, r->effect.done_time },
+                                      [SUT] = { r->sut_called, r->sut_arrived } };
+
+    if (!r->effect.succeeded || !r->sut_succeeded)
+        return;
+    for (uint32_t i = 0; i < r->touch_count; i++)
+        if (touch_changes(&r->touches[i]) && !r->touches[i].what.bit)
+            teelog_changed(s->log, r->touches[i].what.object, times);
+}
+
+/* Of a request that is not judged. */
+static void tell_reads(struct shadow *s, const struct request *r)
+{
+    const int64_t now = loop_now(s->loop) + send_wall_clock_ahead();
+    const int64_t until[SIDES] = { now, r->sut_called ? now : 0 };
+
+    if (effect_reads_contents(&r->effect))
+        teelog_accessed(s->log, r->effect.object, until);
 }
 
 static int finish(struct shadow *s, struct request *r, struct err *err)
@@ -200,6 +261,10 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
         requests_free(s, r);
         return -err->code;
     }
+    if (is_judged)
+        tell_changes(s, r);
+    else
+        tell_reads(s, r);
     result = dispatch_made(s, r, err);
     requests_drop(s, r);
     return result;
@@ -217,6 +282,7 @@ static int run(struct shadow *s, struct err *err)
     while ((r = s->recent.first) && is_settled(s, r)) {
         forget(s, r);
         requests_take_out(&s->recent, r);
+        tell_reads(s, r);
         requests_drop(s, r);
     }
     return 0;

@@ -154,6 +154,10 @@ int tee_listing_take(struct teelog *log, const struct tee_pair *pair,
     *listing = l;
     if (add_part(log, l, REF, pair->reference, err) < 0 || add_part(log, l, SUT, sut, err) < 0)
         return -err->code;
+    for (uint32_t i = 0; i < pair->further_count; i++)
+        if (tee_sut_read(log, &pair->further[i], err) < 0 ||
+            add_part(log, l, SUT, log->sut.last, err) < 0)
+            return -err->code;
     while (log->listing_bytes > TEELOG_LISTING_BYTES && log->listing_bytes > l->bytes)
         give_up_oldest(log, l);
     l->crowded |= l->bytes > TEELOG_LISTING_BYTES;

@@ -93,6 +93,28 @@ uint32_t tee_row_of(struct teelog *log, uint32_t object, struct err *err)
     return judge_add_object(log->judge, at, &made, err) < 0 ? 0 : at;
 }
 
+void teelog_remade(struct teelog *log, uint32_t object)
+{
+    tee_listings_drop(log, object);
+    tee_row_forget(log, object);
+}
+
+void teelog_accessed(struct teelog *log, uint32_t object, const int64_t until[SIDES])
+{
+    judge_note_access(log->judge, tee_row_find(log, object), until);
+}
+
+void teelog_changed(struct teelog *log, uint32_t object, const int64_t times[SIDES][2])
+{
+    judge_note_change(log->judge, tee_row_find(log, object), times);
+}
+
+void teelog_forget(struct teelog *log, uint32_t object)
+{
+    tee_listings_drop(log, object);
+    tee_row_forget(log, object);
+}
+
 void tee_rows_free(struct tee_rows *r)
 {
     free(r->rows);

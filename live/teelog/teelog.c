@@ -104,12 +104,15 @@ static int fill_rows(struct teelog *log, const struct tee_pair *given, struct er
     uint32_t row[TEE_OBJECTS] = { 0 };
     struct judge_pair *pair = &log->pair;
 
-    pair->not_same = 0;
+    pair->not_same = pair->accessed = 0;
+    pair->made = given->made;
     for (int i = 0; i < TEE_OBJECTS; i++) {
         if (given->object[i] && !(row[i] = tee_row_of(log, given->object[i], err)))
             return -err->code;
         if (!given->known[i])
             pair->not_same |= 1u << whose[i];
+        if (judge_is_accessed(log->judge, row[i]))
+            pair->accessed |= 1u << whose[i];
     }
     for (int side = 0; side < SIDES; side++) {
         struct judge_half *half = &pair->half[side];
@@ -119,7 +122,6 @@ static int fill_rows(struct teelog *log, const struct tee_pair *given, struct er
         half->row.new_object = half->effect.new_object = row[TEE_NEW];
     }
     pair->object = row[TEE_OBJECT];
-    pair->change[READS_OBJECT] = given->read_by_copy ? pair->id : 0;
     return 0;
 }
 
@@ -132,6 +134,9 @@ static uint32_t conditions_of(const struct teelog *log, const struct tee_pair *g
                                                    COUNTERPART_CHANGED_NEW };
     static const uint32_t made[TEE_OBJECTS] = { COUNTERPART_MADE_OBJECT, COUNTERPART_MADE_PARENT2,
                                                 COUNTERPART_MADE_NEW };
+    static const uint32_t accessed[TEE_OBJECTS] = { COUNTERPART_READ_OBJECT,
+                                                    COUNTERPART_READ_PARENT2,
+                                                    COUNTERPART_READ_NEW };
     uint32_t bits = COUNTERPART_LIVE | (given->overlap & COUNTERPART_OVERLAPS);
 
     for (int i = 0; i < TEE_OBJECTS; i++) {
@@ -140,9 +145,11 @@ static uint32_t conditions_of(const struct teelog *log, const struct tee_pair *g
         bits |= given->known[i] ? 0 : not_same[i];
         bits |= row && !judge_is_remade(log->judge, row) ? changed[i] : 0;
         bits |= given->object[i] && !row ? made[i] : 0;
+        if (given->object[i] && judge_is_accessed(log->judge, row) &&
+            !(i == TEE_NEW && given->made))
+            bits |= accessed[i];
     }
-    return bits | (given->read_by_copy ? COUNTERPART_READ : 0) |
-           (given->scrubs ? COUNTERPART_SCRUBS : 0);
+    return bits | (given->scrubs ? COUNTERPART_SCRUBS : 0);
 }
 
 /* The contents of a READ's reply; nothing for other procedures. */
@@ -286,10 +293,15 @@ static int finish_listing(struct teelog *log, struct tee_listing *l, struct tee_
 static int take_listing(struct teelog *log, const struct tee_pair *given, struct tee_verdict *v,
                         struct err *err)
 {
+    const int64_t until[SIDES] = { given->reference ? given->reference->reply.time : 0,
+                                   given->further_count
+                                       ? given->further[given->further_count - 1].arrived
+                                       : given->sut.arrived };
     struct tee_listing *listing;
     int result;
 
     v->what = TEE_WITHHELD;
+    teelog_accessed(log, given->object[TEE_OBJECT], until);
     if (tee_listing_take(log, given, log->sut.last, &listing, err) < 0)
         return -err->code;
     if (!given->listing_ends)
@@ -334,20 +346,6 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
         tee_listings_note(log, given, &log->pair.half[REF].effect, err) < 0)
         return -err->code;
     return may_log(log, v) ? log_pair(log, given, conditions, v, err) : 0;
-}
-
-/* --- objects */
-
-void teelog_remade(struct teelog *log, uint32_t object)
-{
-    tee_listings_drop(log, object);
-    tee_row_forget(log, object);
-}
-
-void teelog_forget(struct teelog *log, uint32_t object)
-{
-    tee_listings_drop(log, object);
-    tee_row_forget(log, object);
 }
 
 /* --- owners */

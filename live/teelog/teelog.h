@@ -104,17 +104,19 @@ struct tee_pair {
     uint32_t object[TEE_OBJECTS];
     bool known[TEE_OBJECTS]; /* it was synchronized before the request: attributes are compared */
     uint32_t overlap;        /* OVERLAP_ and CONFLICT_ bits (align/overlap.h) */
-    bool read_by_copy;       /* the synchronizer read the object since its access time was equal */
-    bool scrubs;             /* no client's request: the caller asked both servers by itself */
+    bool made; /* the request made the object TEE_NEW, on both servers, where nothing was before */
+    bool scrubs; /* no client's request: the caller asked both servers by itself */
 
     /* Of a READDIR or READDIRPLUS that is not a whole listing: the caller's number, below 2^63, for
      * the listing that this reply is a part of; 0: it is a whole one, or no listing, or the parts
      * are to be put together by the reference's cookies, to the end of its listing.  The parts are
      * kept and compared when |listing_ends|: that pair's verdict is about all of them; until then
      * the verdict is TEE_WITHHELD.  Servers cut listings differently: the SUT may need further
-     * calls, for which |reference| is NULL. */
+     * calls, which are pairs for which |reference| is NULL, or |further| ones of this pair. */
     uint64_t listing;
-    bool listing_ends; /* on both sides; or the client, or the caller, gave it up */
+    bool listing_ends;             /* on both sides; or the client, or the caller, gave it up */
+    const struct tee_sut *further; /* the SUT's listing goes on with these */
+    uint32_t further_count;
 };
 
 enum tee_what { TEE_AGREES, TEE_DIFFERS, TEE_WITHHELD };
@@ -136,6 +138,12 @@ int teelog_pair(struct teelog *log, const struct tee_pair *pair, struct tee_verd
 /* The object is synchronized now, for the first time or again: nothing that was noted of it holds
  * any more, and it is the same on both sides. */
 void teelog_remade(struct teelog *log, uint32_t object);
+/* Somebody read the object's contents, and no pair says so: its access time may have changed.
+ * |until|: end of the read on each server, ns since the epoch; 0: it did not read it there. */
+void teelog_accessed(struct teelog *log, uint32_t object, const int64_t until[SIDES]);
+/* Both servers changed the object by a request whose pair came just before, and is not about it
+ * (RENAME changes what has the name).  |times|: call and reply, ns since the epoch. */
+void teelog_changed(struct teelog *log, uint32_t object, const int64_t times[SIDES][2]);
 /* The object is gone; its id may be given to another one. */
 void teelog_forget(struct teelog *log, uint32_t object);
 

@@ -43,7 +43,7 @@ enum withheld_reason {
     WITHHELD_STATUS,       /* replies with different statuses have different fields */
     WITHHELD_LENGTH,       /* contents of different length */
     WITHHELD_VERIFIER,     /* times that hold the verifier of an exclusive create */
-    WITHHELD_READ,         /* access times, after contents were read on one side only */
+    WITHHELD_READ,         /* access times, after reads that the sides may not share */
     WITHHELD_CUT,          /* not captured as a whole */
     WITHHELD_NO_REPLY,     /* neither side has a reply */
     WITHHELD_CAPTURE_END,  /* a call soon before the capture ends has no reply */

@@ -80,7 +80,7 @@ int judge_add_object(struct judge *j, uint32_t row, const struct judge_object *o
     s->has_others = object->has_others;
     if (is_new) {
         s->type = object->type;
-        s->remade = object->remade;
+        s->remade = s->accessed = object->remade;
         memcpy(s->fsid, object->fsid, sizeof(s->fsid));
     }
     return 0;
@@ -103,7 +103,7 @@ void judge_renew(struct judge *j, uint32_t row, bool remade)
     free(s->data.extents);
     *s = new_state();
     s->is_there = old.is_there;
-    s->remade = remade;
+    s->remade = s->accessed = remade;
     s->has_others = old.has_others;
     s->numbered = old.numbered;
     s->doubtful = old.doubtful;
@@ -304,7 +304,7 @@ static int compare(struct judge *j, struct fields *f, struct err *err)
 {
     int result = compare_replies(j, err);
 
-    if (result > 0 && sync_before(j, err) < 0)
+    if (result > 0 && (sync_before(j, err) < 0 || access_before(j, err) < 0))
         return -err->code;
     return result > 0 ? compare_results(j, f, err) : result;
 }
@@ -330,6 +330,7 @@ int judge_pair(struct judge *j, struct judge_pair *pair, struct err *err)
         return err_set(err, ERR_INPUT, "pair %lld is about an object that is not known",
                        (long long)pair->id);
     j->pair = pair;
+    j->sets_access_time = false;
     memset(j->differs, 0, sizeof(j->differs));
     memset(j->compared, 0, sizeof(j->compared));
     if (judge_read_result(j, &pair->half[REF], err) < 0 ||
@@ -339,6 +340,7 @@ int judge_pair(struct judge *j, struct judge_pair *pair, struct err *err)
     if (pair->kind == ALIGN_PAIR && compare(j, &f, err) < 0)
         return -err->code;
     before_note(j);
+    access_after(j);
     return sync_after(j, f.status_equal, f.data_equal, err);
 }
 

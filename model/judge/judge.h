@@ -85,9 +85,11 @@ struct judge_pair {
      * sum minus sut's.  Equal histories must have equal numbers.  0: the same changes came before
      * it. */
     int64_t change[CHANGE_STATES];
-    /* 1 << enum whose: this object was not the same before the request, for all that is known. Only
-     * of live hosts, and of their logs. */
+    /* Both are 1 << enum whose, and only of live hosts and of their logs.  This object was not the
+     * same before the request, for all that is known. */
     uint32_t not_same;
+    uint32_t accessed; /* its access time can be another one (access.c) */
+    bool made;         /* the object that was found or made is new on both sides */
 };
 
 /* What the host knows about a pair of objects when it adds the pair. */
@@ -204,6 +206,18 @@ void judge_renew(struct judge *judge, uint32_t row, bool remade);
 /* Drops the state of an object and of names in it, without a callback.  The row may then be given
  * to another object.  Memory is used again. */
 void judge_forget(struct judge *judge, uint32_t row);
+
+/* Returns true if the object's access times can be others, as somebody may have read it since they
+ * were set to the same: access.c.  A live host gives this as |accessed| of a pair. */
+bool judge_is_accessed(const struct judge *judge, uint32_t row);
+/* Notes that somebody read the object, without a pair that says so, until |until| (ns; 0: not on
+ * this side). */
+void judge_note_access(struct judge *judge, uint32_t row, const int64_t until[SIDES]);
+
+/* Notes when both sides did something to an object that is none of the pair's: |times| are call and
+ * reply.  Its change times can be those of this request (a server need not set them by a RENAME).
+ */
+void judge_note_change(struct judge *judge, uint32_t row, const int64_t times[SIDES][2]);
 
 /* Compares a pair and notes its changes.  Further parts of a listing replace |pair->half| while
  * they are compared. */

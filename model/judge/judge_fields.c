@@ -22,6 +22,13 @@ static bool is_access_time(const struct place *place)
     return place->stamp == STAMP_ATIME;
 }
 
+/* What ACCESS and access lists say follows from the mode and the owner. */
+static bool is_about_rights(const struct judge *j, const struct place *place)
+{
+    return j->partly && !place->has_whose &&
+           effect_action(&j->pair->half[REF].effect) == ACTION_ASK;
+}
+
 static bool is_about_data(const struct place *place)
 {
     return place->field->cls == CLASS_DATA ||
@@ -120,13 +127,15 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
     int reason = 0;
 
     if (place->field->role & ROLE_STATUS)
-        return ref && sut ? sync_status(j, place->field, ref->value, sut->value) : 0;
+        return ref && sut ? sync_status(j, place->field, ref->value, sut->value, err) : 0;
     if (is_about_data(place)) {
         reason = sync_data(j, err);
         return reason || place->field->cls == CLASS_DATA ? reason : sync_attributes(j, OF_OBJECT);
     }
     if (j->partly && f->entry.count && !f->entry_row && has_attributes(f->entry))
         return WITHHELD_NOT_SAME;
+    if (is_about_rights(j, place))
+        return j->pair->not_same & 1u << OF_OBJECT ? WITHHELD_NOT_SAME : sync_rights(j);
     if (!is_volatile(place))
         return 0;
     if (place->is_time && holds_verifier(f, place))
@@ -183,7 +192,8 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
     if (reason < 0)
         return reason;
     if (!reason && place->is_time && is_access_time(place) &&
-        sync_reads_differ(f->j, (enum whose)place->whose, fields_object(f, place)))
+        (access_is_open(f->j, (enum whose)place->whose) ||
+         sync_reads_differ(f->j, (enum whose)place->whose, fields_object(f, place))))
         reason = WITHHELD_READ;
     if (is_volatile(place) && !place->of_before && reason != WITHHELD_READ)
         f->j->differs[place->whose] = true;

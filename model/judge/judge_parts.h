@@ -46,6 +46,8 @@ struct object_state {
     bool remade;          /* struct judge_object */
     bool has_others;      /* struct judge_object */
     bool read_alone;      /* only one side read it since access times were the same */
+    bool accessed;        /* access.c */
+    bool access_set;      /* |access| is known */
     bool numbered;        /* |number| is known */
     bool doubtful;        /* another object had its number, and one of them may have been removed */
     bool is_shared;       /* reported: another object has its number */
@@ -57,11 +59,14 @@ struct object_state {
     int64_t rights;   /* RIGHTS_ */
     int64_t reads;    /* READS_, of access times */
     /* The host's ids of losses, or 0: */
-    int64_t order;            /* after changes in another order */
-    int64_t id;               /* loss of attributes, while |lost| */
-    struct extents data;      /* bytes that are not known to be the same */
-    int64_t change[SIDES][2]; /* call and reply of the last change of both; 0: none */
-    int64_t times[2][SIDES];  /* atime, mtime that clients set last */
+    int64_t order;       /* after changes in another order */
+    int64_t id;          /* loss of attributes, while |lost| */
+    struct extents data; /* bytes that are not known to be the same */
+    /* Call and reply of the last change of both, of the last one of contents or names, of what set
+     * the access times, and of judge_note_change; 0: none. */
+    int64_t change[SIDES][2], modified[SIDES][2], access[SIDES][2], touched[SIDES][2];
+    int64_t read_until[SIDES]; /* reply of the last read; INT64_MAX: it has none */
+    int64_t times[2][SIDES];   /* atime, mtime that clients set last */
     struct {
         int64_t operation; /* the CREATE that last set the size of the file; 0: none */
         uint64_t size;
@@ -103,6 +108,7 @@ struct judge {
     const struct judge_half
         *found_in[SIDES];    /* replies with the compared values; NULL: the pair's own */
     struct body arguments;   /* of the side that is being read */
+    bool sets_access_time;   /* the pair does */
     bool differs[WHOSE_MAX]; /* an attribute differs, also if this was withheld */
     bool compared[WHOSE_MAX];
 };

@@ -8,6 +8,7 @@
  */
 #include "judge/sync.h"
 
+#include <string.h>
 #include <xxhash.h>
 
 static uint32_t row_of(const struct judge_half *half, enum whose whose)
@@ -305,27 +306,60 @@ static int note_times(struct judge *j, struct err *err)
     return 0;
 }
 
-static void note_change_of(struct judge *j, uint32_t row)
+void judge_note_change(struct judge *j, uint32_t row, const int64_t times[SIDES][2])
 {
-    if (row)
-        j->states[row].remade = false;
-    for (int side = 0; row && side < SIDES; side++) {
-        j->states[row].change[side][0] = j->pair->half[side].call_time;
-        j->states[row].change[side][1] = j->pair->half[side].reply_time;
-    }
+    if (row && row <= j->rows)
+        memcpy(j->states[row].touched, times, sizeof(j->states[row].touched));
+}
+
+/* A request that succeeds need not change anything: a SETATTR without settings, a RENAME to the
+ * name of another link.  True if the reference's change time may be that of the request.  (Where
+ * both trees were made before the trace, it does no harm.) */
+static bool may_have_changed(const struct judge *j, enum whose whose, bool *is_sure)
+{
+    const struct judge_half *half = &j->pair->half[REF];
+    const struct judge_side *side = &j->side[REF];
+    int64_t slack = side->granularity + side->clock_error, time;
+    struct attributes a;
+
+    *is_sure = !j->partly || effect_attributes(&half->effect, whose, &a);
+    if (!j->partly)
+        return true;
+    time = *is_sure ? a.ctime - side->clock_offset : 0;
+    return !*is_sure || (time >= half->call_time - slack && time <= half->reply_time + slack);
+}
+
+static void note_change_of(struct judge *j, uint32_t row, enum whose whose, bool modifies)
+{
+    const struct judge_half *half = j->pair->half;
+    const int64_t times[SIDES][2] = { { half[REF].call_time, half[REF].reply_time },
+                                      { half[SUT].call_time, half[SUT].reply_time } };
+    bool is_sure;
+
+    if (!row || !may_have_changed(j, whose, &is_sure))
+        return;
+    judge_note_change(j, row, times);
+    if (!is_sure)
+        return;
+    j->states[row].remade = false;
+    memcpy(j->states[row].change, times, sizeof(j->states[row].change));
+    if (modifies)
+        memcpy(j->states[row].modified, times, sizeof(j->states[row].modified));
 }
 
 /* When both sides changed something by the same request. */
 static void note_change(struct judge *j)
 {
     const struct effect *e = &j->pair->half[REF].effect;
+    bool names = effect_changes_names(e), writes = e->roles & ROLE_RANGE_START;
 
     if ((e->object_role | e->name_role) & ROLE_MODIFIES)
-        note_change_of(j, j->pair->object);
+        note_change_of(j, j->pair->object, e->roles & ROLE_PARENT ? OF_PARENT : OF_OBJECT,
+                       (names && e->roles & ROLE_PARENT) || writes || e->asked.bits & ASKED_SIZE);
     if (e->name2_role & ROLE_MODIFIES)
-        note_change_of(j, sync_object(j, OF_PARENT2));
+        note_change_of(j, sync_object(j, OF_PARENT2), OF_PARENT2, true);
     if (effect_makes_name(e))
-        note_change_of(j, sync_object(j, OF_NEW_OBJECT));
+        note_change_of(j, sync_object(j, OF_NEW_OBJECT), OF_NEW_OBJECT, true);
 }
 
 static bool sets_out_to_change(const struct effect *e)

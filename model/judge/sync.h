@@ -23,8 +23,9 @@ int sync_rights(const struct judge *j);
 /* Says why different changes of the object came before. */
 int sync_order(const struct judge *j, uint32_t row);
 /* sync_status.c: says why these two statuses may differ; at least one is not success.  Returns a
- * reason that can cause the status of either side, or 0. */
-int sync_status(struct judge *j, const struct field *field, uint64_t ref, uint64_t sut);
+ * reason that can cause the status of either side, 0, or a negative code. */
+int sync_status(struct judge *j, const struct field *field, uint64_t ref, uint64_t sut,
+                struct err *err);
 /* Returns true if an object's contents were read on one side only, or in another order, since its
  * access times were the same. */
 bool sync_reads_differ(const struct judge *j, enum whose whose, uint32_t row);
@@ -41,6 +42,15 @@ int sync_before(struct judge *j, struct err *err);
 int sync_count(struct judge *j, enum whose whose, struct err *err);
 /* Tells the host that something is lost.  *|id|: the host's number for it. */
 int sync_lose(struct judge *j, const struct judge_loss *loss, int64_t *id, struct err *err);
+
+/* --- access.c: access times of a live host's objects */
+
+/* Returns true if access times may differ, as servers update them by different rules. */
+bool access_is_open(const struct judge *j, enum whose whose);
+/* Notes if the pair sets access times.  Call it before the replies are compared. */
+int access_before(struct judge *j, struct err *err);
+/* Notes reads, and what sets access times.  Call it after a pair. */
+void access_after(struct judge *j);
 
 /* --- sync_data.c: contents */
 

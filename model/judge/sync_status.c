@@ -15,6 +15,8 @@ enum status_cause {
     BY_ANY = BY_NAME | BY_RIGHTS | BY_ATTRIBUTES,
 };
 
+enum { STATUS_BYTES = 4 };
+
 /* Without the prefix: NFS3ERR_NOENT, MNT3ERR_NOENT, ENOENT.  What is missing here no change of a
  * client brings about. */
 static const struct {
@@ -67,14 +69,43 @@ static int why(struct judge *j, uint32_t causes)
     return !reason && causes & BY_ATTRIBUTES ? sync_attributes(j, OF_OBJECT) : reason;
 }
 
-int sync_status(struct judge *j, const struct field *field, uint64_t ref, uint64_t sut)
+/* The first entry does not fit into the bytes that the client asked for, only on the reference.
+ * Servers order entries as they like, so the SUT may begin with a shorter one: if its reply is as
+ * short as it was asked to be, the statuses say nothing.  A shadow looks what the SUT begins with,
+ * so it is not the other way around. */
+static int is_cut(struct judge *j, const struct field *field, uint64_t ref, uint64_t sut,
+                  struct err *err)
 {
-    int reason = 0;
+    const struct effect *e = &j->pair->half[SUT].effect;
+    const char *name = name_of(field, ref);
+    uint64_t asked = 0;
 
-    if (ref) {
+    if (!j->partly || sut || effect_action(e) != ACTION_LIST || !name ||
+        !strstr(name, "ERR_TOOSMALL"))
+        return 0;
+    if (j->pair->half[REF].effect.asked.cookie)
+        return 1; /* further parts begin anywhere */
+    if (judge_read_arguments(j, SUT, err) < 0)
+        return -err->code;
+    for (uint32_t i = 0; i < j->arguments.count; i++)
+        if (j->arguments.items[i].place->field->cls == CLASS_COUNT)
+            asked = j->arguments.items[i].value; /* READDIRPLUS: the last one is for all */
+    return e->result_length <= asked + STATUS_BYTES;
+}
+
+int sync_status(struct judge *j, const struct field *field, uint64_t ref, uint64_t sut,
+                struct err *err)
+{
+    int reason = is_cut(j, field, ref, sut, err);
+
+    if (reason)
+        return reason < 0 ? reason : WITHHELD_LISTING;
+
+    if (ref)
         reason = why(j, causes_of(field, ref));
-        if (!reason)
-            return 0;
-    }
-    return sut ? why(j, causes_of(field, sut)) : reason;
+    if (j->partly && ref && sut && reason) /* the other error shows where this one does not */
+        return reason;
+    if (!sut || (ref && !reason && !j->partly))
+        return reason;
+    return why(j, causes_of(field, sut));
 }

@@ -77,24 +77,35 @@ static bool is_of_request(const struct fields *f, int side, int64_t time, int64_
            is_within(time, plus(half->call_time, offset), plus(half->reply_time, offset), slack);
 }
 
-/* Both are of the request that changed the object last. */
-static bool is_of_change(struct fields *f, const struct item *ref, const struct item *sut,
-                         int64_t slack)
+static bool are_within(const struct fields *f, const int64_t values[SIDES],
+                       const int64_t times[SIDES][2], int64_t slack)
 {
-    const struct judge_side *sides = f->j->side;
-    uint32_t row = fields_object(f, ref->place);
-    const int64_t values[SIDES] = { (int64_t)ref->value, (int64_t)sut->value };
-
-    if (!row || f->j->pair->change[CHANGE_LAST] || !f->j->states[row].change[REF][0])
-        return false;
     for (int side = 0; side < SIDES; side++) {
-        const int64_t *change = f->j->states[row].change[side];
-        int64_t offset = sides[side].clock_offset;
+        int64_t offset = f->j->side[side].clock_offset;
 
-        if (!is_within(values[side], plus(change[0], offset), plus(change[1], offset), slack))
+        if (!times[side][0] || !is_within(values[side], plus(times[side][0], offset),
+                                          plus(times[side][1], offset), slack))
             return false;
     }
     return true;
+}
+
+/* Both are of the request that changed the object last, or last set this time of it. */
+static bool is_of_change(struct fields *f, const struct item *ref, const struct item *sut,
+                         int64_t slack)
+{
+    uint32_t row = fields_object(f, ref->place);
+    const int64_t values[SIDES] = { (int64_t)ref->value, (int64_t)sut->value };
+    const struct object_state *s = &f->j->states[row];
+
+    if (!row || f->j->pair->change[CHANGE_LAST])
+        return false;
+    return are_within(f, values, s->change, slack) ||
+           (ref->place->stamp == STAMP_CTIME && are_within(f, values, s->touched, slack)) ||
+           (f->j->partly && ref->place->stamp == STAMP_MTIME &&
+            are_within(f, values, s->modified, slack)) ||
+           (ref->place->stamp == STAMP_ATIME && s->access_set &&
+            are_within(f, values, s->access, slack));
 }
 
 int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,

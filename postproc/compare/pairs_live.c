@@ -86,29 +86,32 @@ static int renew(struct pairs *p, uint32_t row, bool changed, bool made, struct 
 int pairs_live_begin(struct pairs *p, uint32_t conditions, struct err *err)
 {
     static const struct {
-        uint32_t not_same, changed, made;
+        uint32_t not_same, changed, made, accessed;
         enum whose whose;
     } objects[] = {
-        { COUNTERPART_NOT_OBJECT, COUNTERPART_CHANGED_OBJECT, COUNTERPART_MADE_OBJECT, OF_OBJECT },
+        { COUNTERPART_NOT_OBJECT, COUNTERPART_CHANGED_OBJECT, COUNTERPART_MADE_OBJECT,
+          COUNTERPART_READ_OBJECT, OF_OBJECT },
         { COUNTERPART_NOT_PARENT2, COUNTERPART_CHANGED_PARENT2, COUNTERPART_MADE_PARENT2,
-          OF_PARENT2 },
-        { COUNTERPART_NOT_NEW, COUNTERPART_CHANGED_NEW, COUNTERPART_MADE_NEW, OF_NEW_OBJECT },
+          COUNTERPART_READ_PARENT2, OF_PARENT2 },
+        { COUNTERPART_NOT_NEW, COUNTERPART_CHANGED_NEW, COUNTERPART_MADE_NEW, COUNTERPART_READ_NEW,
+          OF_NEW_OBJECT },
     };
     struct judge_pair *pair = &p->pair;
     const uint32_t rows[] = { pair->object, pair->half[REF].row.parent2,
                               pair->half[REF].row.new_object };
 
-    pair->not_same = 0;
+    pair->not_same = pair->accessed = 0;
     p->live.scrubs = conditions & COUNTERPART_SCRUBS;
     if (!(conditions & COUNTERPART_LIVE))
         return 0;
     pair->overlap = conditions & COUNTERPART_OVERLAPS;
     for (int i = 0; i < CHANGE_STATES; i++)
         pair->change[i] = 0;
-    pair->change[READS_OBJECT] = conditions & COUNTERPART_READ ? pair->id : 0;
     for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
         if (conditions & objects[i].not_same)
             pair->not_same |= 1u << objects[i].whose;
+        if (conditions & objects[i].accessed)
+            pair->accessed |= 1u << objects[i].whose;
         if (renew(p, rows[i], conditions & objects[i].changed, conditions & objects[i].made, err) <
             0)
             return -err->code;

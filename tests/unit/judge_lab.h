@@ -6,7 +6,9 @@
  *
  * Other lines:
  *     (nothing)             a new judge
+ *     live                  a new one of a live host, which has copied all objects
  *     rules TEXT            a new one with these rules, too
+ *     touch ROW             both servers did something to the object, which no pair is about
  *     forget ROW
  *     others ROW            the object has several handles
  *     clock KEY=VALUE...    offset, error, step, in ns
@@ -190,16 +192,17 @@ static inline void lab_close(void)
     memset(&lab, 0, sizeof(lab));
 }
 
-static inline void lab_open(const char *rules)
+static inline void lab_open(const char *rules, bool is_live)
 {
     static const struct judge_host host = { lab_object_of, lab_differ,  lab_withhold,   lab_lost,
                                             lab_known,     lab_count,   lab_unanswered, lab_part,
                                             lab_changed,   lab_removed, lab_earlier,    lab_path };
     const char *const names[] = { "default", "lab" };
     const char *texts[] = { NULL, rules };
-    struct judge_setup setup = { .host = &host };
+    struct judge_setup setup = { .host = &host, .partly = is_live };
 
     lab_close();
+    lab.is_live = is_live;
     wire_init();
     for (const struct rules_builtin *b = rules_builtins; b->name; b++)
         if (strcmp(b->name, "default") == 0)
@@ -218,7 +221,7 @@ static inline void lab_open(const char *rules)
         judge_set_side(lab.judge, side, &lab.side[side]);
     }
     for (uint32_t row = 1; row <= OBJECTS; row++) {
-        const struct judge_object o = { row == 1 ? 2 : 1, { 7, 7 }, false };
+        const struct judge_object o = { row == 1 ? 2 : 1, { 7, 7 }, .remade = is_live };
 
         assert_int_equal(judge_add_object(lab.judge, row, &o, &lab.err), 0);
     }
@@ -235,6 +238,31 @@ static inline void set_clock(void)
         lab.clock.offset[side] = s->clock_offset;
         judge_set_side(lab.judge, side, s);
     }
+}
+
+/* As a live host does. */
+static inline void set_accessed(struct judge_pair *pair)
+{
+    const struct judge_half *half = &pair->half[REF];
+
+    pair->accessed = 0;
+    if (lab.is_live)
+        pair->accessed =
+            (judge_is_accessed(lab.judge, half->row.object) ? 1u << OF_OBJECT : 0) |
+            (judge_is_accessed(lab.judge, half->row.parent2) ? 1u << OF_PARENT2 : 0) |
+            (judge_is_accessed(lab.judge, half->row.new_object) ? 1u << OF_NEW_OBJECT : 0);
+}
+
+static inline void touch(uint32_t row)
+{
+    int64_t times[SIDES][2];
+
+    lab.op_count++;
+    for (int side = 0; side < SIDES; side++) {
+        times[side][0] = lab_called(side);
+        times[side][1] = times[side][0] + lab_takes(side);
+    }
+    judge_note_change(lab.judge, row, times);
 }
 
 static inline void make_pair(void)
@@ -261,11 +289,13 @@ static inline void make_pair(void)
     }
     assert_int_equal(sscanf(lab.line, "%*s %63s", target), 1);
     pair->object = subject_of(target).row;
+    pair->made = number("made", REF, 0);
     for (int side = 0; side < SIDES; side++) {
         judge_clear_half(&pair->half[side]);
         if (!only || strcmp(only, side == REF ? "ref" : "sut") == 0)
             make_op(&pair->half[side], &lab.ops[side][lab.op_count], side, "list");
     }
+    set_accessed(pair);
 }
 
 /* Runs one step; |lab.out| is what the judge said. */
@@ -277,9 +307,11 @@ static inline void lab_step(const char *line)
     snprintf(copy, sizeof(copy), "%s", line);
     lab.out[0] = '\0';
     if (!*line) {
-        lab_open(NULL);
+        lab_open(NULL, false);
+    } else if (strcmp(line, "live") == 0) {
+        lab_open(NULL, true);
     } else if (strncmp(line, "rules ", 6) == 0) {
-        lab_open(line + 6);
+        lab_open(line + 6, false);
     } else if (sscanf(line, "forget %u", &row) == 1) {
         judge_forget(lab.judge, row);
         judge_add_object(lab.judge, row, &(struct judge_object){ row == 1 ? 2 : 1, { 7, 7 } },
@@ -290,6 +322,8 @@ static inline void lab_step(const char *line)
         lab.line = copy;
         if (strncmp(line, "clock ", 6) == 0) {
             set_clock();
+        } else if (sscanf(line, "touch %u", &row) == 1) {
+            touch(row);
         } else {
             make_pair();
             if (judge_pair(lab.judge, &lab.pair, &lab.err) < 0)

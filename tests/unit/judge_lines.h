@@ -24,13 +24,17 @@
  * The request:
  *     to=ROW.NAME                 of RENAME and LINK
  *     offset=N count=N cookie=N
- *     set=size,mode,mtime         what it sets, to setsize=, setmode=, setmtime=
+ *     set=size,mode,mtime,atime   what it sets, to setsize=, setmode=, setmtime=, setatime=;
+ *                                 "now": atime to the server's time
+ *     asks=N                      bytes that a listing may have
  *     how=2 verf=N                CREATE EXCLUSIVE
  * The pair:
  *     only=ref                    the other side does not have it
  *     overlap=LETTERS             o object, p second directory, n new object, d data, r rights,
  *                                 e name; A, D, E: conflicts
  *     changes=KEY:N,...           pair->change, by number
+ *     takes=SECONDS late=SECONDS  until the reply; by which the other server got it later
+ *     made=1                      what it found or made is new (after "live")
  * What the host says:
  *     changed=NAME removed=ROW why=REASON fails=1
  */
@@ -74,6 +78,7 @@ static struct {
     struct judge_pair pair;
     struct op ops[SIDES][OPS_MAX], parts[SIDES];
     int op_count;
+    bool is_live;
     const char *line;                                                /* of the step */
     char out[4096], text[2 * COMPARE_TEXT_MAX + 8], losses[256][64]; /* |text|: of both values */
     int loss_count;
@@ -226,7 +231,9 @@ static inline void put_sattr3(uint8_t *body, uint32_t *len, int side)
     put32(body, len, asks("size"));
     if (asks("size"))
         put64(body, len, number("setsize", side, 0));
-    put32(body, len, 0); /* atime */
+    put32(body, len, asks("now") ? 1 : asks("atime") ? 2 : 0);
+    if (asks("atime"))
+        put_time(body, len, "setatime", side);
     put32(body, len, asks("mtime") ? 2 : 0);
     if (asks("mtime"))
         put_time(body, len, "setmtime", side);
@@ -287,9 +294,9 @@ static inline void put_arguments(struct op *op, int side, uint32_t procedure, st
     } else if (procedure >= 16) {
         put64(b, n, number("cookie", side, 0));
         put64(b, n, 0);
-        put32(b, n, 1000);
+        put32(b, n, (uint32_t)number("asks", side, 1000));
         if (procedure == 17)
-            put32(b, n, 1000);
+            put32(b, n, (uint32_t)number("asks", side, 1000));
     }
 }
 
@@ -384,6 +391,22 @@ static inline void put_result(struct op *op, int side, uint32_t procedure, struc
     }
 }
 
+/* ns; step N is called at START + 10 N. */
+static inline int64_t lab_called(int side)
+{
+    const char *late = word("late", side);
+
+    return (int64_t)(START + lab.op_count * 10) * SECOND +
+           (side == SUT && late ? (int64_t)(strtod(late, NULL) * SECOND) : 0);
+}
+
+static inline int64_t lab_takes(int side)
+{
+    const char *takes = word("takes", side);
+
+    return takes ? (int64_t)(strtod(takes, NULL) * SECOND) : SECOND / 1000;
+}
+
 static inline void make_op(struct judge_half *half, struct op *op, int side, const char *key)
 {
     char procedure[16], target[64];
@@ -391,7 +414,7 @@ static inline void make_op(struct judge_half *half, struct op *op, int side, con
     struct subject s;
     struct effect *e = &op->effect;
     const char *silent = word("silent", REF);
-    int64_t call = (int64_t)(START + lab.op_count * 10) * SECOND;
+    int64_t call = lab_called(side);
 
     assert_int_equal(sscanf(lab.line, "%15s %63s", procedure, target), 2);
     while (number_of < 18 && strcmp(procedures[number_of], procedure) != 0)
@@ -414,7 +437,7 @@ static inline void make_op(struct judge_half *half, struct op *op, int side, con
                           .status =
                               half->answered ? (int64_t)number("status", side, 0) : STATUS_NONE,
                           .call_time = call,
-                          .done_time = call + SECOND / 1000,
+                          .done_time = call + lab_takes(side),
                           .object = s.row,
                           .parent2 = subject_of(word("to", side)).row,
                           .new_object = (uint32_t)number("new", side, 0),

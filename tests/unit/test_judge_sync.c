@@ -215,7 +215,7 @@ static void test_bounded(void **state)
     uint32_t patterns, names, values;
 
     (void)state;
-    lab_open(NULL);
+    lab_open(NULL, false);
     for (int round = 0; round < 200; round++) {
         lab.op_count = 0;
         snprintf(line, sizeof(line), "WRITE 2 offset=%d overlap=odD", round * 20);
@@ -242,7 +242,7 @@ static void test_bounded(void **state)
     assert_true(lab.judge->patterns.count < 64);
     lab_close();
     /* at most EXTENTS_MAX byte ranges; the closest ones become one */
-    lab_open(NULL);
+    lab_open(NULL, false);
     for (int i = 0; i < EXTENTS_MAX + 20; i++) {
         lab.op_count = lab.loss_count = 0;
         snprintf(line, sizeof(line), "WRITE 2 offset=%d overlap=odD",
@@ -262,7 +262,7 @@ static void test_bounded(void **state)
 static void test_finish(void **state)
 {
     (void)state;
-    lab_open(NULL);
+    lab_open(NULL, false);
     lab_step("CREATE 1.a new=11 overlap=eE");
     lab_step("LOOKUP 1.a new=11 status=0/2");
     lab_step("LOOKUP 1.a new=11 status=2/0");

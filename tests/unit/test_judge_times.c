@@ -109,7 +109,7 @@ static void test_before(void **state)
 static void test_carried(void **state)
 {
     (void)state;
-    lab_open(NULL);
+    lab_open(NULL, false);
     for (int i = 0; i <= 10; i++) /* the other one took twice as long */
         assert_int_equal(clock_anchor(&lab.clock, (2000 + 10ll * i) * SECOND,
                                       (2000 + 20ll * i) * SECOND, &lab.err),

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/list_more.c
+ *
+ * Servers cut listings where they like, and order entries as they like.  So the SUT's listing may
+ * have more when the reference's has ended: then the SUT is asked to go on, to its own end.  And an
+ * entry that is longer than all bytes that a client asks for comes first on one server only: that
+ * is NFS3ERR_TOOSMALL there.  Then the SUT is asked again for more bytes.
+ */
+#include "shadow/shadow_parts.h"
+
+#include <stdlib.h>
+
+enum {
+    PARTS_MAX = 4096,     /* of one listing */
+    BYTES_MAX = 16 << 20, /* likewise */
+};
+
+struct end_of {
+    uint64_t cookie;
+    struct bytes first; /* name */
+    uint32_t entries;
+};
+
+static int on_entry(void *ctx, const struct effect_entry *entry)
+{
+    struct end_of *end = ctx;
+
+    end->cookie = entry->cookie;
+    if (!end->entries++)
+        end->first = entry->name;
+    return 0;
+}
+
+static struct end_of end_of(const struct effect *e)
+{
+    struct end_of end = { 0 };
+
+    effect_entries(e, on_entry, &end);
+    return end;
+}
+
+/* The SUT begins with an entry that the reference does not begin with. */
+static bool begins_otherwise(const struct effect *ref, const struct effect *sut)
+{
+    struct bytes a = end_of(ref).first, b = end_of(sut).first;
+
+    return sut->succeeded && (a.len != b.len || !a.len || memcmp(a.data, b.data, a.len) != 0);
+}
+
+static struct list_more *begin(struct request *r, struct err *err)
+{
+    if (!r->more && !(r->more = calloc(1, sizeof(*r->more))))
+        err_memory(err, "a listing");
+    return r->more;
+}
+
+/* 1: the SUT is to be asked from there on; 0: it has no more; negative. */
+static int go_on(struct request *r, const struct effect *sut, struct err *err)
+{
+    struct end_of end = end_of(sut);
+
+    if (!sut->succeeded || !r->effect.eof || !sut->has_eof || sut->eof || !end.cookie)
+        return 0;
+    if (!begin(r, err))
+        return -err->code;
+    if (r->more->count == PARTS_MAX || r->more->bytes > BYTES_MAX)
+        return 0;
+    r->more->stage = MORE_PARTS;
+    r->more->at.sut_cookie = end.cookie;
+    listings_verifier(sut, r->more->at.sut_verifier);
+    return 1;
+}
+
+int list_more(struct request *r, const struct effect *sut, struct err *err)
+{
+    const struct effect *e = &r->effect;
+
+    if (effect_action(e) != ACTION_LIST || !e->succeeded)
+        return 0;
+    if (sut->status != NFS3ERR_TOOSMALL)
+        return go_on(r, sut, err);
+    if (!begin(r, err))
+        return -err->code;
+    r->more->stage = MORE_BYTES;
+    return 1;
+}
+
+static int keep(struct request *r, const struct rpc_answer *answer, int64_t ahead, struct err *err)
+{
+    struct list_part *part = calloc(1, sizeof(*part));
+
+    if (!part || buf_append(&part->call, answer->call.data, answer->call.len) < 0 ||
+        buf_append(&part->reply, answer->message.data, answer->message.len) < 0) {
+        if (part)
+            buf_free(&part->call);
+        free(part);
+        return err_memory(err, "a listing");
+    }
+    part->called = answer->called + ahead;
+    part->arrived = answer->arrived + ahead;
+    *(r->more->last ? &r->more->last->next : &r->more->first) = part;
+    r->more->last = part;
+    r->more->count++;
+    r->more->bytes += part->call.len + part->reply.len;
+    return 0;
+}
+
+/* With more bytes it has an answer, and that begins otherwise: so the order is to blame. */
+static int replace(struct request *r, const struct rpc_answer *answer, int64_t ahead,
+                   struct err *err)
+{
+    r->sut_call.len = r->sut_reply.len = 0;
+    r->sut_called = answer->called + ahead;
+    r->sut_arrived = answer->arrived + ahead;
+    if (buf_append(&r->sut_call, answer->call.data, answer->call.len) < 0 ||
+        buf_append(&r->sut_reply, answer->message.data, answer->message.len) < 0)
+        return err_memory(err, "a listing");
+    return 0;
+}
+
+int list_take(struct request *r, const struct rpc_answer *answer, const struct effect *sut,
+              int64_t ahead, struct err *err)
+{
+    if (r->more->stage == MORE_PARTS)
+        return keep(r, answer, ahead, err) < 0 ? -err->code : go_on(r, sut, err);
+    if (!begins_otherwise(&r->effect, sut))
+        return 0;
+    if (replace(r, answer, ahead, err) < 0 || listings_note(&r->shadow->listings, r, sut, err) < 0)
+        return -err->code;
+    r->sut_status = sut->status;
+    r->sut_succeeded = true;
+    return go_on(r, sut, err);
+}
+
+void list_more_free(struct list_more *more)
+{
+    struct list_part *part, *next;
+
+    for (part = more ? more->first : NULL; part; part = next) {
+        next = part->next;
+        buf_free(&part->call);
+        buf_free(&part->reply);
+        free(part);
+    }
+    free(more);
+}

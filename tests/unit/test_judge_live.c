@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: model */
+/* The judge of a live host: what two equal servers may answer although they are equal, and what
+ * they may not. */
+#include "judge_lab.h"
+
+/* Access times are compared from when they were set to when somebody reads. */
+static void test_access_times(void **state)
+{
+    static const struct lab_line lines[] = {
+        { "live" },
+        { "GETATTR 2 atime=1500/1600", "atime(read)" }, /* the synchronizer reads */
+        { "LOOKUP 1.a new=2 atime=1500/1600", "atime(read)" },
+        { "LINK 2 to=1.a atime=1500/1600", "atime(read); atime(read)" },
+        { "READDIRPLUS 1 list=a atime=1500/1600", "atime(read); atime(read)" },
+        { "SETATTR 2 set=mode atime=1500/1600", "atime(read)" },
+        /* set by a client */
+        { "SETATTR 2 set=atime setatime=3000 atime=3000/3100", "atime: sut later" },
+        { "SETATTR 2 set=atime setatime=3000 atime=3000" },
+        { "GETATTR 2 atime=3000/0", "atime: sut from before the trace, ref not" },
+        { "WRITE 2 atime=3000/3100", "atime: sut later" },
+        { "LOOKUP 1.a new=2 atime=3000/3100", "atime: sut later" },
+        { "GETATTR 3 atime=3000/3100", "atime(read)" },
+        /* relatime on one server, which finds the change time later there */
+        { "READ 2 atime=3000/2120", "atime(read)" },
+        { "GETATTR 2 atime=3000/2120", "atime(read)" },
+        { "GETATTR 2 atime=2120" },
+        { "GETATTR 2 atime=3000/2120", "atime(read)" }, /* equal once is not equal for ever */
+        /* to the server's time */
+        { "SETATTR 2 set=now atime=2160.0005/2150", "atime: ref of this request, sut earlier" },
+        { "SETATTR 2 set=now atime=2170.0005/2175.0005 late=5" },
+        { "WRITE 2 late=1 atime=2170.0005/2175.0005" },
+        { "GETATTR 2 atime=2170.0005/2175.0005" },
+        { "GETATTR 2 atime=2170.0005/2180.0005", "atime: sut later" },
+        { "READ 2 atime=2170.0005/2220", "atime(read)" },
+        /* refused */
+        { "SETATTR 2 status=1 set=now atime=3000/3100", "atime(read)" },
+        /* a read that goes on while it is set may come before or after that */
+        { "READ 2 takes=1/25" },
+        { "SETATTR 2 set=atime setatime=3000 atime=3000" },
+        { "GETATTR 2 atime=3000/2250", "atime(read)" },
+        { "SETATTR 2 set=atime setatime=3000 atime=3000" },
+        { "GETATTR 2 atime=3000/2250", "atime: sut earlier" },
+        /* and so may one that failed */
+        { "READDIR 1 list=a" },
+        { "SETATTR 1 set=atime setatime=3000 atime=3000" },
+        { "READDIR 1 status=10005 atime=3000/2300", "atime(read)" },
+        { "GETATTR 1 atime=3000/2300", "atime(read)" },
+    };
+
+    (void)state;
+    RUN(lines);
+}
+
+/* What is made on both servers has equal access times from the beginning. */
+static void test_made(void **state)
+{
+    static const struct lab_line lines[] = {
+        { "live" },
+        { "CREATE 1.a new=12 made=1 atime=2010/0",
+          "atime: ref of this request, sut earlier; atime(read)" },
+        { "CREATE 1.a new=12 atime=2020/0",
+          "atime: ref of this request, sut earlier; atime(read)" },
+        { "CREATE 1.b new=13 atime=2030/0", "atime(read); atime(read)" }, /* it was there */
+        { "GETATTR 12 atime=2010/0", "atime: sut from before the trace, ref not" },
+        { "READ 12 atime=2010/0", "atime(read)" },
+        { "GETATTR 12 atime=2010/0", "atime(read)" },
+    };
+
+    (void)state;
+    RUN(lines);
+}
+
+/* Nobody can set change times; requests that come late show in them. */
+static void test_change_times(void **state)
+{
+    static const struct lab_line lines[] = {
+        { "live" },
+        { "GETATTR 2 ctime=1500/1600" },
+        { "SETATTR 2 ctime=1500/1600" }, /* it sets nothing */
+        { "GETATTR 2 ctime=1500/1600" },
+        { "SETATTR 2 set=mode ctime=2040/1600" }, /* the first one may be of the copy */
+        { "GETATTR 2 ctime=2040/1600", "ctime: sut from before the trace, ref not" },
+        /* late on the second server, for which requests waited */
+        { "SETATTR 3 set=mode ctime=2060.0005/2069.0005 late=9" },
+        { "GETATTR 3 ctime=2060.0005/2069.0005" },
+        { "GETATTR 3 ctime=2060.0005/2068", "ctime: sut later" },
+        { "SETATTR 3 ctime=2060.0005/2069.0005" },
+        { "GETATTR 3 ctime=2060.0005/2069.0005" },
+        { "WRITE 4 ctime=2110.0005/2118 mtime=2110.0005/2118 late=8" },
+        { "SETATTR 4 set=mode ctime=2120.0005 mtime=2110.0005/2118" },
+        { "GETATTR 4 ctime=2120.0005 mtime=2110.0005/2118" },
+        { "GETATTR 4 ctime=2120.0005 mtime=2110.0005/2117", "mtime: sut later" },
+        /* RENAME of it, which is about two directories */
+        { "touch 5 late=7" },
+        { "GETATTR 5 ctime=2150/2157" },
+        { "SETATTR 5 set=mode ctime=2170.0005" },
+        { "touch 5 late=7" },
+        { "GETATTR 5 ctime=2180/2187" },
+        { "GETATTR 5 ctime=2170.0005" }, /* a server that does not set it then */
+        { "GETATTR 5 ctime=2170.0005/2187", "ctime: sut later" },
+    };
+
+    (void)state;
+    RUN(lines);
+}
+
+static void test_outcomes(void **state)
+{
+    static const struct lab_line lines[] = {
+        /* rights that are changed at the same time */
+        { "live" },
+        { "ACCESS 2 access=1/3 overlap=r", "access(overlap)" },
+        { "ACCESS 2 access=1/3", "access: 0x2 only sut" },
+        { "SETATTR 2 status=22/13 overlap=r", "status? (overlap); (status)" },
+        { "SETATTR 2 status=13/22 overlap=r", "status? (overlap); (status)" },
+        { "SETATTR 2 status=22/13", "status: NFS3ERR_INVAL, NFS3ERR_ACCES; (status)" },
+        { "SETATTR 2 status=22/0 overlap=r", "status: NFS3ERR_INVAL, NFS3_OK; (status)" },
+        /* the first entry is too long only on the reference */
+        { "live" },
+        { "READDIR 1 status=10005/0 list=a", "status? (listing); (status)" },
+        { "READDIR 1 status=10005/0 list=a asks=100",
+          "status: NFS3ERR_TOOSMALL, NFS3_OK; (status)" },
+        { "READDIR 1 status=10005/0 list=a cookie=1 asks=100", "status? (listing); (status)" },
+        { "READDIR 1 status=0/10005 list=a", "status: NFS3_OK, NFS3ERR_TOOSMALL; (status)" },
+    };
+
+    (void)state;
+    RUN(lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_access_times),
+        cmocka_unit_test(test_made),
+        cmocka_unit_test(test_change_times),
+        cmocka_unit_test(test_outcomes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
