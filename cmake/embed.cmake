@@ -22,6 +22,7 @@ endfunction()
 
 nfsdigest_embed(engine/anon/policy_builtin.c schemas/policies/*.conf)
 nfsdigest_embed(postproc/store/schema.c schemas/trace.sql)
+nfsdigest_embed(postproc/columns/library.c schemas/trace.sql)
 nfsdigest_embed(postproc/plan/tree_store.c schemas/digest.sql)
 nfsdigest_embed(postproc/plan/plan_store.c schemas/plan.sql)
 nfsdigest_embed(postproc/compare/result.c schemas/compare.sql)

@@ -3,6 +3,7 @@
 # Sourced by ./demo and ./check (bash, in the root of the tree).
 #
 #     setup demo|plain|check|all|plugin  installs the Debian packages that this needs and that are missing
+#     setup_python FOLDER          makes a virtual environment for the Python package and its tests
 #     say TEXT                     prints a headline
 #     logged LOG COMMAND...        runs COMMAND with its output in LOG, and shows its progress
 #
@@ -19,7 +20,7 @@ packages_demo="$packages_plain libwireshark-dev tshark"
 # writes another style, so all machines use this one, which Debian 12 and 13 both have.
 format_version=19
 packages_check="$packages_demo libcmocka-dev clang valgrind python3 gzip xz-utils lz4 bzip2
-    util-linux procps chromium rpcbind iproute2 zsh"
+    util-linux procps chromium rpcbind iproute2 zsh python3-venv"
 
 say() {
     printf '\n== %s\n' "$*"
@@ -141,6 +142,16 @@ Connect this machine, or install them from elsewhere (apt-get's output: $setup_l
     fi
     rm -f "$setup_log"
     echo "installed"
+}
+
+# What Debian does not have comes from PyPI (python/requirements.txt), once.
+setup_python() { # FOLDER
+    local wanted=python/requirements.txt
+    cmp -s "$wanted" "$1/requirements.txt" && return
+    rm -rf "$1"
+    python3 -m venv "$1" || return
+    "$1/bin/python" -m pip install --disable-pip-version-check --no-input --quiet -r "$wanted" || return
+    cp "$wanted" "$1/requirements.txt"
 }
 
 # Prints how many compilers and tests run at once.

@@ -262,6 +262,12 @@ enum connection_event {
     EVENT_KEEP_ALIVE = 9,  /* asks whether the peer is there, or whether its window is open */
 };
 
+static inline bool connection_event_has_value(uint8_t event)
+{
+    return event == EVENT_SYN || event == EVENT_RESENT || event == EVENT_LATE ||
+           event == EVENT_ZERO_WINDOW;
+}
+
 /* Something that happened to a TCP connection, once or |count| times.  Comes some time after it
  * happened: in the order of neither frames nor times. */
 struct record_connection_event {

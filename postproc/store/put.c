@@ -4,6 +4,7 @@
  * Records that are not on the hot path, to rows.
  */
 #include "base/escape.h"
+#include "store/row_text.h"
 #include "store/store_parts.h"
 #include "wire/rpc.h"
 
@@ -96,13 +97,9 @@ static int find_credential(struct store *store, const struct record_credential *
 static int bind_auth_sys(struct store *store, sqlite3_stmt *stmt,
                          const struct record_credential *credential, struct err *err)
 {
-    char gids[16 * 11 + 2] = "[";
-    size_t len = 1;
+    char gids[ROW_GIDS_MAX];
+    size_t len = row_gids_text(credential->gids, gids);
 
-    for (uint32_t i = 0; i + 4 <= credential->gids.len && len < sizeof(gids) - 13; i += 4)
-        len += (size_t)snprintf(gids + len, sizeof(gids) - len, "%s%u", i ? "," : "",
-                                load_be32(credential->gids.data + i));
-    gids[len++] = ']';
     sqlite3_bind_int64(stmt, 4, credential->uid);
     sqlite3_bind_int64(stmt, 5, credential->gid);
     sqlite3_bind_text(stmt, 6, gids, (int)len, SQLITE_TRANSIENT);
@@ -277,8 +274,6 @@ int put_connection_event(struct store *store, const struct record_connection_eve
     sqlite3_stmt *stmt = store->sql[SQL_PUT_CONNECTION_EVENT];
     char client[ADDRESS_TEXT_MAX], server[ADDRESS_TEXT_MAX];
     uint64_t frame = event->frame, last = event->last_frame;
-    bool has_value = event->event == EVENT_SYN || event->event == EVENT_RESENT ||
-                     event->event == EVENT_LATE || event->event == EVENT_ZERO_WINDOW;
     uint32_t flow;
 
     if (ids_get(&store->flows, event->flow, &flow, err) < 0)
@@ -299,7 +294,7 @@ int put_connection_event(struct store *store, const struct record_connection_eve
     sqlite3_bind_int64(stmt, 11, (int64_t)last);
     sql_bind_unless(stmt, 12, event->last_time, TIME_NONE);
     sqlite3_bind_int64(stmt, 13, (int64_t)event->count);
-    if (has_value)
+    if (connection_event_has_value(event->event))
         sqlite3_bind_int64(stmt, 14, (int64_t)event->value);
     return statement_run(store, SQL_PUT_CONNECTION_EVENT, err);
 }

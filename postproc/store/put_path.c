@@ -5,9 +5,8 @@
  * its beginning from earlier sources, where these knew the object.
  */
 #include "base/escape.h"
+#include "store/row_text.h"
 #include "store/store_parts.h"
-
-#include <stdio.h>
 
 enum { PATH_DEPTH_MAX = 256 };
 
@@ -36,27 +35,14 @@ static int parent_text(struct store *store, uint32_t parent, struct err *err)
 /* Makes the text of a path in store->text2: the name is in store->text. */
 static int make_text(struct store *store, uint32_t parent, uint32_t object, struct err *err)
 {
-    struct buf *out = &store->text2;
-    const struct buf *above = &store->parent_text;
-    char start[32];
-    int len = snprintf(start, sizeof(start), "[#%u]", object);
-    int result = 0;
+    struct bytes above, name = { store->text.data, (uint32_t)store->text.len };
 
-    out->len = 0;
-    if (parent) {
-        if (parent_text(store, parent, err) < 0)
-            return -err->code;
-        result = buf_append(out, above->data, above->len);
-        if (result == 0 && (!above->len || above->data[above->len - 1] != '/'))
-            result = buf_append(out, "/", 1);
-    } else if (object) {
-        result = buf_append(out, start, (size_t)len);
-        if (result == 0 && store->text.len)
-            result = buf_append(out, "/", 1);
-    }
-    if (result == 0)
-        result = buf_append(out, store->text.data, store->text.len);
-    return result < 0 ? err_memory(err, "a path") : 0;
+    if (parent && parent_text(store, parent, err) < 0)
+        return -err->code;
+    above = (struct bytes){ store->parent_text.data, (uint32_t)store->parent_text.len };
+    return row_path_text(parent ? &above : NULL, object, name, &store->text2) < 0
+               ? err_memory(err, "a path")
+               : 0;
 }
 
 /* The path (|parent|, |object|, store->text) in the database: 1, 0 or negative. */

@@ -33,6 +33,9 @@ for program in nfsdigest nfsreplay nfstee ftnfsd; do
     there usr/share/bash-completion/completions/$program
 done
 there usr/share/zsh/vendor-completions/_nfsdigest
+there 'usr/include/nfsdigest.h'
+there 'usr/lib*/libnfsdigest.so.0.*'
+there 'usr/lib*/pkgconfig/libnfsdigest.pc'
 there '*/wireshark/plugins/*/epan/nfspair.so'
 there '*/wireshark/plugins/*/epan/nfsanon.so'
 there '*/wireshark/plugins/*/nfspair.lua'
