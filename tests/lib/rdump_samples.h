@@ -219,7 +219,7 @@ static inline size_t sample_small(union rdump_record r[16], enum rdump_kind kind
     memset(r, 0, 16 * sizeof(r[0]));
     kinds[n] = RDUMP_TRACE;
     r[n++].trace = (struct rdump_trace){
-        .time = t, .horizon = 262144, .fine = 1, .copies = 1, .tool = sample_text("nfsdigest 0.1.0")
+        .time = t, .horizon = 262144, .fine = 1, .copies = 1, .tool = sample_text("nfsdigest 0.2.0")
     };
     kinds[n] = RDUMP_HOST;
     r[n++].host = (struct rdump_host){ 1, sample_text("192.0.2.1") };

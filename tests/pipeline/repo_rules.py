@@ -169,6 +169,16 @@ class Rules:
                     self.breach(name, "not in captures/README.md")
 
 
+    def versions(self):
+        """CMakeLists.txt has the version; what cannot read it there says the same."""
+        version = re.search(r"project\(\w+ VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+        for name, pattern in (("debian/changelog", r"\A\w+ \((\S+)\)"),
+                              ("CHANGELOG.md", r"^## (\d\S*) - \d{4}-\d\d-\d\d$")):
+            found = re.search(pattern, (SOURCE / name).read_text(), re.M)
+            if not found or found[1] != version:
+                self.breach(name, "its first version is not %s" % version)
+
+
 def main():
     rules = Rules()
     names = tree()
@@ -194,6 +204,7 @@ def main():
     rules.fuzz_corpora(names)
     rules.long_tests(names)
     rules.captures(names)
+    rules.versions()
     print(f"{len(names)} files, {code} of them code, {rules.breaches} breaches")
     return 1 if rules.breaches or code < 50 else 0
 

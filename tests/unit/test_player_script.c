@@ -55,7 +55,7 @@ static void small(void **state)
     (void)state;
     put_small(&d, NULL);
     opens(&s, d.path);
-    assert_true(is_text(s.trace.tool, "nfsdigest 0.1.0"));
+    assert_true(is_text(s.trace.tool, "nfsdigest 0.2.0"));
     assert_int_equal(s.trace.horizon, 262144);
     assert_int_equal(s.host_count, 2);
     assert_true(is_text(s.hosts[1].address, "192.0.2.1"));

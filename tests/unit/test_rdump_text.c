@@ -128,7 +128,7 @@ static void a_small_dump(void **state)
 {
     static const char wanted[] =
         "rdump 2.0\n"
-        "trace time=1700000000000000000 horizon=262144 fine=1 copies=1 tool=nfsdigest\\x200.1.0\n"
+        "trace time=1700000000000000000 horizon=262144 fine=1 copies=1 tool=nfsdigest\\x200.2.0\n"
         "host number=1 address=192.0.2.1\n"
         "host number=2 address=192.0.2.2\n"
         "credential number=1 flavor=1 uid=1000 gid=100 gids=0000006400000004 machine=pc\n"
