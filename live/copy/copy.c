@@ -5,6 +5,7 @@
  * something happened, or every few milliseconds while a job waits for the ring.
  */
 #include "copy/copy_parts.h"
+#include "wire/nfsacl_structs.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -139,6 +140,7 @@ static int work(struct job *job, struct err *err)
         change_set_restart(job->object->changes);
     job->stage = STAGE_WORK;
     job->has_first = job->has_attributes = job->has_noted = false;
+    job->acl.len = 0;
     job->wants_position = job->has_position = false;
     job->looks = 0;
     for (int i = 0; i < COPY_LANES; i++)
@@ -316,7 +318,8 @@ struct copy *copy_new(const struct copy_setup *setup, struct err *err)
     copy->timer = (struct timer){ .due = on_timer, .ctx = copy };
     copy->next_pause = INT64_MAX;
     copy->paced_end = &copy->paced;
-    if (check_setup(&copy->setup, err) < 0 || nfs3_structs_init(err) < 0) {
+    if (check_setup(&copy->setup, err) < 0 || nfs3_structs_init(err) < 0 ||
+        nfsacl_structs_init(err) < 0) {
         free(copy);
         return NULL;
     }
@@ -366,6 +369,7 @@ static int forget_sut(struct copy *copy, struct err *err)
     copy->pause_count = 0;
     copy->next_pause = INT64_MAX;
     copy->hold = copy->hold_until = 0;
+    copy->no_acl[SUT] = false;
     copy_scratch_init(copy);
     if (copy->sweeper.used)
         copy_job_ends(&copy->sweeper, JOB_DROPPED);

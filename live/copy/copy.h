@@ -35,12 +35,16 @@
  * An object that cannot be copied has a pause, and is queued again: after 100 ms, twice that, and
  * so on to 60 s.  While it pauses, its state is MIRROR_UNKNOWN.
  *
+ * Access control lists of files and directories are copied where both servers have NFSACL, at the
+ * port of NFS.
+ *
  * Access times on the reference change by copying: a file's and a directory's are not comparable
  * from step 2 on until a client changes them on both sides.  Other times are the reference's when
  * host.played is called, as far as the SUT takes them.  The number of links of a file with several
  * names is the reference's once all directories that have them are synchronized.
  *
- * Memory: |objects| * (COPY_LANES * 1 KiB + 8 * |list_bytes|), the clients'; for each directory
+ * Memory: |objects| * (COPY_LANES * 1 KiB + 8 * |list_bytes| + 25 KiB for an access control list at
+ * most), the clients'; for each directory
  * that is being copied 32 to 64 bytes for each of its names on both sides; for a file whose changes
  * were too many to be kept 16 bytes for each of its extents; 100 KiB.
  */
@@ -150,6 +154,8 @@ struct copy_counts {
     uint64_t played;                       /* changes, on the SUT */
     uint64_t refused_names;  /* of the reference: ".", "/" in them, too long, ... (RFC 1813 s3.2) */
     uint64_t refused_owners; /* objects whose owner the SUT does not set */
+    uint64_t acls;           /* set, also those that say what the mode says */
+    uint64_t refused_acls;   /* those that say more, and were not set */
     uint64_t failed[COPY_REASONS];
     uint32_t at_work; /* objects, now */
     uint32_t pausing; /* objects, now */

@@ -5,6 +5,7 @@
  * lets lanes wait before they read.
  */
 #include "copy/copy_parts.h"
+#include "wire/nfsacl_structs.h"
 
 #include <stdio.h>
 
@@ -35,6 +36,8 @@ static int on_answer(struct bound_call *call, const struct bound_answer *answer,
         copy_job_ends(job, JOB_DROPPED);
     if (job->end != JOB_GOES_ON)
         return 0;
+    if (answer->problem && call->program == NFSACL_PROGRAM && answer->rpc->outcome == RPC_ANSWERED)
+        return copy_acl_unavailable(lane, err);
     if (answer->problem)
         return on_problem(lane, answer);
     copy->hold = 0;
@@ -45,24 +48,18 @@ static int on_answer(struct bound_call *call, const struct bound_answer *answer,
     return lane->took(lane, answer->body, err);
 }
 
-int copy_lane_call(struct lane *lane, enum copy_side side, uint32_t procedure,
-                   const void *arguments, took_fn *took, struct err *err)
+/* The call of |lane|, whose program and procedure are set. */
+static int call(struct lane *lane, enum copy_side side, const struct wire_binding *binding,
+                const void *arguments, struct err *err)
 {
-    const struct nfs3_binding *nfs3 = nfs3_binding(procedure);
-    struct wire_binding binding = { nfs3->arguments_size, nfs3->result_size, nfs3->arguments,
-                                    nfs3->result };
     struct copy *copy = lane->job->copy;
     int result;
 
     lane->call.done = on_answer;
-    lane->call.program = NFS3_PROGRAM;
-    lane->call.version = NFS3_VERSION;
-    lane->call.procedure = procedure;
     lane->call.credential = copy->setup.credential;
-    lane->took = took;
     lane->side = (uint8_t)side;
     result = bound_call(side == REFERENCE ? copy->setup.reference : copy->setup.sut, &lane->call,
-                        &binding, arguments, err);
+                        binding, arguments, err);
     if (result == RPC_CLIENT_FULL) /* the clients' limits are too small */
         return copy_job_failed(lane->job, side == REFERENCE ? COPY_NO_REFERENCE : COPY_NO_SUT,
                                "too many calls are outstanding");
@@ -73,15 +70,54 @@ int copy_lane_call(struct lane *lane, enum copy_side side, uint32_t procedure,
     return 0;
 }
 
-int copy_lane_last_call(struct lane *lane, uint32_t procedure, const void *arguments, took_fn *took,
-                        struct err *err)
+int copy_lane_call(struct lane *lane, enum copy_side side, uint32_t procedure,
+                   const void *arguments, took_fn *took, struct err *err)
+{
+    const struct nfs3_binding *nfs3 = nfs3_binding(procedure);
+    struct wire_binding binding = { nfs3->arguments_size, nfs3->result_size, nfs3->arguments,
+                                    nfs3->result };
+
+    lane->call.program = NFS3_PROGRAM;
+    lane->call.version = NFS3_VERSION;
+    lane->call.procedure = procedure;
+    lane->took = took;
+    return call(lane, side, &binding, arguments, err);
+}
+
+int copy_lane_acl_call(struct lane *lane, enum copy_side side, uint32_t procedure,
+                       const void *arguments, took_fn *took, struct err *err)
+{
+    lane->call.program = NFSACL_PROGRAM;
+    lane->call.version = COPY_ACL_VERSION;
+    lane->call.procedure = procedure;
+    lane->took = took;
+    return call(lane, side, nfsacl3_binding(procedure), arguments, err);
+}
+
+static void want_position(struct lane *lane)
 {
     struct job *job = lane->job;
-    int result = copy_lane_call(lane, REFERENCE, procedure, arguments, took, err);
 
     job->xid = lane->call.xid;
     job->wants_position = true;
     job->has_position = false;
+}
+
+int copy_lane_last_call(struct lane *lane, uint32_t procedure, const void *arguments, took_fn *took,
+                        struct err *err)
+{
+    int result = copy_lane_call(lane, REFERENCE, procedure, arguments, took, err);
+
+    want_position(lane);
+    return result;
+}
+
+int copy_lane_last_acl_call(struct lane *lane, const void *arguments, took_fn *took,
+                            struct err *err)
+{
+    int result = copy_lane_acl_call(lane, REFERENCE, COPY_GETACL, arguments, took, err);
+
+    want_position(lane);
     return result;
 }
 

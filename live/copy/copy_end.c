@@ -152,6 +152,7 @@ void copy_job_clear(struct job *job)
     copy_name_set_free(&job->wanted);
     copy_name_set_free(&job->there);
     buf_free(&job->list);
+    buf_free(&job->acl);
     free(job->entries);
     free(job->ranges);
     job->entries = NULL;

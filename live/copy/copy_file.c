@@ -223,6 +223,12 @@ int copy_file_more(struct job *job, struct err *err)
 
 /* --- the first piece */
 
+/* The file has been read by one call: its reply has all but an ACL. */
+static int end_first(struct job *job, struct err *err)
+{
+    return copy_acl_has(job) ? copy_job_last_look(job, err) : copy_job_wait(job, STAGE_READ);
+}
+
 static int took_first_written(struct lane *lane, struct bytes body, struct err *err)
 {
     struct job *job = lane->job;
@@ -239,7 +245,7 @@ static int took_first_written(struct lane *lane, struct bytes body, struct err *
         job->needs_cut = true;
         job->written = lane->end;
         lane->busy = false;
-        return copy_job_wait(job, STAGE_READ);
+        return end_first(job, err);
     }
     /* the rest, from what was written on */
     is_lost(job, res.verf);
@@ -328,7 +334,7 @@ static int took_first(struct lane *lane, struct bytes body, struct err *err)
     lane->busy = false;
     job->skips_zeros = job->needs_cut = true;
     job->written = 0;
-    return job->attributes.size ? cut(job, 0, err) : copy_job_wait(job, STAGE_READ);
+    return job->attributes.size ? cut(job, 0, err) : end_first(job, err);
 }
 
 static int read_first(struct lane *lane, struct err *err)

@@ -13,6 +13,7 @@
  *     copy_remove.c     one name on the SUT has to go
  *     copy_scratch.c    the directory for what is between two names, and for what is removed
  *     copy_play.c       attributes, and the changes of the set
+ *     copy_acl.c        access control lists
  *     copy_names.c      sets of names
  *
  * An object that is copied has a job, and a job has lanes: each has one call under way, or waits.
@@ -46,6 +47,9 @@ enum copy_procedure {
     COPY_READDIRPLUS = 17,
     COPY_COMMIT = 21,
 };
+
+/* nfs_acl.x, version 3 */
+enum { COPY_GETACL = 1, COPY_SETACL = 2, COPY_ACL_VERSION = 3 };
 
 enum copy_side { REFERENCE, SUT };
 
@@ -147,6 +151,7 @@ struct job {
     struct copy_handle sut;
     bool has_first, has_attributes;
     struct fattr3 first, attributes; /* of the reference: of this round's first and last reply */
+    struct buf acl;                  /* the result of GETACL; empty: there is none */
     /* Gives an idle lane something to do: 1; 0: there is nothing more. */
     int (*feed)(struct job *job, struct lane *lane, struct err *err);
     int (*fed)(struct job *job, struct err *err); /* all is done */
@@ -213,6 +218,7 @@ struct copy {
     struct copy_counts counts;
     uint64_t seed;            /* of the hashes of names */
     bool no_plus;             /* the reference does not have READDIRPLUS */
+    bool no_acl[2];           /* enum copy_side: it does not have NFSACL */
     int64_t hold_until, hold; /* a server does not answer */
     int64_t next_object, next_byte;
     struct lane *paced, **paced_end;
@@ -292,6 +298,11 @@ int copy_lane_call(struct lane *lane, enum copy_side side, uint32_t procedure,
 /* The same to the reference; its reply's position is wanted. */
 int copy_lane_last_call(struct lane *lane, uint32_t procedure, const void *arguments, took_fn *took,
                         struct err *err);
+/* The same by NFSACL; the latter one is GETACL. */
+int copy_lane_acl_call(struct lane *lane, enum copy_side side, uint32_t procedure,
+                       const void *arguments, took_fn *took, struct err *err);
+int copy_lane_last_acl_call(struct lane *lane, const void *arguments, took_fn *took,
+                            struct err *err);
 /* Reads the body into |result|, a struct of the procedure; returns its status. */
 uint32_t copy_lane_result(const struct lane *lane, struct bytes body, void *result);
 /* Calls |paced| when --sync-rate allows to read |bytes| more. */
@@ -299,6 +310,15 @@ int copy_lane_pace(struct lane *lane, uint32_t bytes, lane_fn *paced, struct err
 void copy_lane_charge(struct lane *lane, uint32_t bytes); /* so many they were */
 int copy_run_paced(struct copy *copy, struct err *err);
 void copy_drop_waiting(struct job *job); /* its lanes wait for nothing more */
+
+/* --- copy_acl.c */
+/* The reference may have a list for an object like this. */
+bool copy_acl_has(const struct job *job);
+int copy_acl_look(struct job *job, struct err *err);
+/* The server does not have NFSACL: goes on without. */
+int copy_acl_unavailable(struct lane *lane, struct err *err);
+/* Sets it on the SUT, and then the attributes. */
+int copy_acl_set(struct job *job, struct err *err);
 
 /* --- copy_file.c, copy_directory.c */
 int copy_file_begin(struct job *job, struct err *err);
@@ -344,8 +364,11 @@ void copy_scratch_sweeper_failed(struct copy *copy);
 int copy_job_read_all(struct job *job, struct err *err);
 int copy_job_play(struct job *job, struct err *err);
 int copy_attributes_begin(struct job *job, struct err *err); /* of what has only attributes */
-/* GETATTR of the reference, whose position is wanted; then STAGE_READ. */
+/* GETACL or GETATTR of the reference, whose position is wanted; then STAGE_READ. */
 int copy_job_last_look(struct job *job, struct err *err);
+int copy_job_look_at_attributes(struct job *job, struct err *err); /* GETATTR */
+int copy_job_looked(struct lane *lane, const struct fattr3 *attributes);
+int copy_job_set_attributes(struct job *job, struct err *err); /* on the SUT; then it has ended */
 void copy_job_saw_attributes(struct job *job, const struct fattr3 *attributes);
 
 /* --- copy_names.c */

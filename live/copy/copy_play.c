@@ -19,33 +19,41 @@ void copy_job_saw_attributes(struct job *job, const struct fattr3 *attributes)
     job->has_first = true;
 }
 
-static int took_last(struct lane *lane, struct bytes body, struct err *err)
+int copy_job_looked(struct lane *lane, const struct fattr3 *attributes)
 {
     struct job *job = lane->job;
-    struct GETATTR3res res;
-    uint32_t status = copy_lane_result(lane, body, &res);
 
-    (void)err;
-    if (status)
-        return copy_job_refused(lane, status);
-    copy_job_saw_attributes(job, &res.obj_attributes);
+    copy_job_saw_attributes(job, attributes);
     lane->busy = false;
-    if (res.obj_attributes.type != job->object->type) {
-        job->object->type = (uint8_t)res.obj_attributes.type;
+    if (attributes->type != job->object->type) {
+        job->object->type = (uint8_t)attributes->type;
         return copy_job_begins_again(job);
     }
     return copy_job_wait(job, STAGE_READ);
 }
 
-int copy_job_last_look(struct job *job, struct err *err)
+static int took_last(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct GETATTR3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    (void)err;
+    return status ? copy_job_refused(lane, status) : copy_job_looked(lane, &res.obj_attributes);
+}
+
+int copy_job_look_at_attributes(struct job *job, struct err *err)
 {
     struct GETATTR3args args = { mirror_handle(job->copy->setup.mirror, job->object) };
-    struct lane *lane = copy_job_lane(job);
 
-    lane->busy = true;
+    return copy_lane_last_call(copy_job_lane(job), COPY_GETATTR, &args, took_last, err);
+}
+
+int copy_job_last_look(struct job *job, struct err *err)
+{
+    copy_job_lane(job)->busy = true;
     job->stage = STAGE_WORK;
     job->has_noted = false;
-    return copy_lane_last_call(lane, COPY_GETATTR, &args, took_last, err);
+    return copy_acl_has(job) ? copy_acl_look(job, err) : copy_job_look_at_attributes(job, err);
 }
 
 int copy_attributes_begin(struct job *job, struct err *err)
@@ -172,8 +180,6 @@ static struct sattr3 wanted_attributes(const struct job *job)
     return to;
 }
 
-static int set_attributes(struct job *job, struct err *err);
-
 static int took_mode(struct lane *lane, struct bytes body, struct err *err)
 {
     struct SETATTR3res res;
@@ -205,7 +211,7 @@ static int took_attributes(struct lane *lane, struct bytes body, struct err *err
     if ((status == NFS3ERR_PERM || status == NFS3ERR_ACCES || status == NFS3ERR_INVAL) &&
         !job->owner_refused) {
         job->owner_refused = true;
-        return set_attributes(job, err);
+        return copy_job_set_attributes(job, err);
     }
     /* not every server has attributes of symbolic links */
     if (status && !(job->object->type == NF3LNK && !status_is_gone(status)))
@@ -220,7 +226,7 @@ static int took_attributes(struct lane *lane, struct bytes body, struct err *err
     return end_play(job, err);
 }
 
-static int set_attributes(struct job *job, struct err *err)
+int copy_job_set_attributes(struct job *job, struct err *err)
 {
     struct SETATTR3args args = { .object = handle_bytes(&job->sut),
                                  .new_attributes = wanted_attributes(job) };
@@ -348,6 +354,6 @@ int copy_job_play(struct job *job, struct err *err)
     job->has_overlay = false;
     job->is_sized = job->object->type != NF3REG || change_set_is_empty(job->object->changes);
     job->feed = feed_play;
-    job->fed = set_attributes;
+    job->fed = copy_acl_set;
     return copy_job_feed(job, err);
 }

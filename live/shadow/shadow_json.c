@@ -111,6 +111,9 @@ static void put_copy(const struct shadow *s, struct json *j)
     json_u64(j, "removed", c.removed);
     json_u64(j, "again", c.again);
     json_u64(j, "played", c.played);
+    json_u64(j, "refused_owners", c.refused_owners);
+    json_u64(j, "acls", c.acls);
+    json_u64(j, "refused_acls", c.refused_acls);
     json_u64(j, "at_work", c.at_work);
     json_u64(j, "pausing", c.pausing);
     json_object(j, "failed");

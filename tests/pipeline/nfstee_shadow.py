@@ -15,6 +15,7 @@ import pty
 import random
 import re
 import signal
+import struct
 import socket
 import subprocess
 import sys
@@ -25,6 +26,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from live_client import Client, Ftnfsd  # noqa: E402
+from messages import NFSACL, auth_sys, opaque  # noqa: E402
 from model_xdr import CREATE, GUARDED, LOOKUP, MKDIR, OK, READ, REMOVE, RMDIR, WRITE  # noqa: E402
 from tee_traffic import Objects, Shadow, attached, mounted, servers, tree, work  # noqa: E402
 
@@ -310,6 +312,80 @@ def chosen():
             expect("sizes in /d1", [found[b"/d1/f%d" % i][0].size for i in (0, 2)], [5000, 5000])
 
 
+# (kind, id, permissions) of NFSACL
+LESS = [(1, 0, 6), (4, 0, 4), (0x20, 0, 4)]
+MORE = [(1, 0, 6), (2, 1000, 5), (4, 0, 4), (0x10, 0, 5), (0x20, 0, 0)]
+DEFAULTS = [(0x1001, 0, 7), (0x1002, 1001, 5), (0x1004, 0, 5), (0x1010, 0, 5), (0x1020, 0, 0)]
+
+
+def set_acl(client, handle, *lists):
+    """Of the object, and, for a directory, of what is made in it."""
+    data = opaque(handle) + struct.pack(">I", 15 if len(lists) > 1 else 3)
+    for acl in (*lists, [])[:2]:
+        data += struct.pack(">II", len(acl), len(acl)) + b"".join(struct.pack(">3I", *entry) for entry in acl)
+    result = client.rpc(2, data, program=NFSACL, credential=auth_sys(0, 0, ()))
+    expect("SETACL", struct.unpack(">I", result[:4])[0], OK)
+
+
+def get_acl(client, handle):
+    """Both lists, as they are on the wire."""
+    result = client.rpc(1, opaque(handle) + struct.pack(">I", 15), program=NFSACL,
+                        credential=auth_sys(0, 0, ()))
+    expect("GETACL", struct.unpack(">II", result[:8]), (OK, 1))
+    return result[8 + 84 + 4:]
+
+
+def acls():
+    """Access control lists that say more than the mode, and some that go again."""
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        small_tree(client, root)
+
+        def handles(server):
+            c, top = mounted(server)
+            directory = c.nfs(LOOKUP, {"object": top, "name": b"d1"})[1]["handle"]
+            return c, [directory] + [c.nfs(LOOKUP, {"object": directory, "name": b"f%d" % i})[1]["handle"]
+                                     for i in range(3)]
+
+        def seen(server):
+            c, found = handles(server)
+            return [get_acl(c, handle) for handle in found]
+        plain, (_, (directory, *files)) = seen(reference), handles(relay)
+        set_acl(client, files[0], MORE)
+        set_acl(client, files[1], MORE)
+        set_acl(client, directory, MORE, DEFAULTS)
+        with Shadow(folder, relay, sut) as shadow:
+            shadow.settle()
+            expect("lists", seen(sut), seen(reference))
+            expect("objects with lists", [a != b for a, b in zip(plain, seen(reference))],
+                   [True, True, True, False])
+            shadow.process.kill()
+            shadow.process.wait()
+        set_acl(client, files[1], LESS)
+        set_acl(client, directory, LESS, [])
+        with Shadow(folder, relay, sut, "--overwrite", log="again") as shadow:
+            copied = shadow.settle()["copy"]
+            expect("lists, when some are gone", seen(sut), seen(reference))
+            expect("lists that were refused", copied["refused_acls"], 0)
+
+
+def without_acls():
+    """Lists that the SUT does not take are counted; a server without NFSACL is copied all the same."""
+    for faults, refused in (({"sut": ("--fault", "SETACL:status=NFS3ERR_NOTSUPP")}, 1),
+                            ({"sut": ("--fault", "SETACL:rpc-status=PROG_UNAVAIL")}, 1),
+                            ({"sut": ("--fault", "SETACL:status=NFS3ERR_ACCES")}, 1),
+                            ({"reference": ("--fault", "GETACL:rpc-status=PROG_UNAVAIL")}, 0)):
+        reference, sut = servers(**faults)
+        with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+            client, root = mounted(relay)
+            set_acl(client, small_tree(client, root), MORE, DEFAULTS)
+            with Shadow(folder, relay, sut) as shadow:
+                copied = shadow.settle()["copy"]
+                expect("%s: files" % faults, (copied["files"], copied["failed"]), (9, {}))
+                expect("%s: refused" % faults, copied["refused_acls"] >= refused, True)
+
+
 def main():
     if sys.argv[1:] == ["long"]:
         for seed in range(int(os.environ.get("SEEDS", "200"))):
@@ -325,6 +401,8 @@ def main():
     refused()
     again()
     chosen()
+    acls()
+    without_acls()
     return 1 if failures else 0
 
 
