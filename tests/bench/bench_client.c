@@ -30,7 +30,7 @@ struct bytes bench_text(const char *from)
     return (struct bytes){ (const uint8_t *)from, (uint32_t)strlen(from) };
 }
 
-int bench_dial(const char *address, const char *port)
+void bench_connect(struct bench_client *c, const char *address, const char *port)
 {
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)) };
     int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
@@ -39,7 +39,7 @@ int bench_dial(const char *address, const char *port)
         connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0)
         bench_die("connect");
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    return fd;
+    *c = (struct bench_client){ .fd = fd, .xid = (uint32_t)getpid() * UINT32_C(2654435761) };
 }
 
 /* --- calls */
@@ -133,13 +133,14 @@ void bench_keep(struct bench_fh *to, struct bytes handle)
 
 void bench_mount(const char *address, const char *port, const char *export, struct bench_fh *root)
 {
-    struct bench_client c = { .fd = bench_dial(address, port) };
+    struct bench_client c;
     struct MNT3args args = { bench_text(export) };
     struct auth_flavor flavors[8];
     struct mountres3 res = { .auth_flavors = { flavors, 0, 8 } };
     struct bytes results;
     uint32_t xid;
 
+    bench_connect(&c, address, port);
     bench_put_call(&c, MOUNT_PROGRAM, 1, mount3_binding(1)->arguments, &args);
     bench_flush(&c);
     bench_next_reply(&c, true, &xid, &results);

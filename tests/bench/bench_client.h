@@ -25,7 +25,9 @@ struct bench_fh {
 };
 
 _Noreturn void bench_die(const char *what); /* with errno */
-int bench_dial(const char *address, const char *port);
+/* Connects.  XIDs begin at a place of this process's own, as those of real clients do: equal calls
+ * with equal XIDs from one host are one call that was sent again. */
+void bench_connect(struct bench_client *c, const char *address, const char *port);
 /* The root's handle. */
 void bench_mount(const char *address, const char *port, const char *export, struct bench_fh *root);
 

@@ -229,7 +229,7 @@ int main(int argc, char **argv)
     if (!o->name || pace.outstanding < 1 || pace.outstanding > OUTSTANDING_MAX)
         return 2;
     bench_mount(argv[1], argv[3], argv[4], &root);
-    c.fd = bench_dial(argv[1], argv[2]);
+    bench_connect(&c, argv[1], argv[2]);
     make_files(&c, &root, argc > 8 ? (uint32_t)atoi(argv[8]) : 100);
     printf("ready\n");
     fflush(stdout);

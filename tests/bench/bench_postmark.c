@@ -185,7 +185,7 @@ int main(int argc, char **argv)
         bench_die("structs");
     p.seed = strtoull(argv[6], NULL, 10);
     bench_mount(argv[1], argv[3], argv[4], &root);
-    p.c.fd = bench_dial(argv[1], argv[2]);
+    bench_connect(&p.c, argv[1], argv[2]);
     make_directory(&p, &root, p.seed);
     while (p.count < files)
         create(&p);
