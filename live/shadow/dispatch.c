@@ -143,6 +143,8 @@ enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)
         return FATE_WITHOUT_OBJECT;
     if (is_made_again(s, e))
         return FATE_NOT_SYNCHRONIZED;
+    if (effect_action(e) == ACTION_WRITE && s->setup.sut.wtmax && e->count > s->setup.sut.wtmax)
+        return FATE_TOO_LONG; /* servers close the connection at such a message */
     fate = fate_of_object(s, r, TEE_OBJECT, !is_link);
     if (fate == FATE_COMPARED && effect_action(e) == ACTION_LIST &&
         mirror_at(s->mirror, e->object)->is_root && copy_counts(s->copy).has_scratch)

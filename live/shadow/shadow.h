@@ -38,6 +38,7 @@ struct shadow_place {
     struct net_address nfs;
     uint8_t root[64];
     uint32_t root_len;
+    uint32_t wtmax; /* bytes that a WRITE can have, of FSINFO; 0: not known */
     struct source_port from;
 };
 
@@ -98,6 +99,7 @@ enum shadow_fate {
     FATE_SECURED,          /* its credentials are not for another server: RPCSEC_GSS */
     FATE_WITHOUT_OBJECT,   /* NULL, and what is malformed */
     FATE_NOT_NFS,          /* MOUNT and others */
+    FATE_TOO_LONG,         /* it writes more than the SUT takes at once */
     FATES
 };
 const char *shadow_fate_name(enum shadow_fate fate); /* "compared", "not_synchronized" */

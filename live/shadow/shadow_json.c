@@ -16,6 +16,7 @@ const char *shadow_fate_name(enum shadow_fate fate)
         [FATE_SECURED] = "secured",
         [FATE_WITHOUT_OBJECT] = "without_object",
         [FATE_NOT_NFS] = "not_nfs",
+        [FATE_TOO_LONG] = "too_long",
     };
 
     return names[fate];

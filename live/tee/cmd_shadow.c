@@ -140,7 +140,9 @@ static int open_place(struct shadowing *p, const char *text, struct target *to, 
 
 static struct shadow_place place_of(const struct target *t)
 {
-    struct shadow_place place = { .nfs = t->nfs, .root_len = t->root_len, .from = t->from };
+    struct shadow_place place = {
+        .nfs = t->nfs, .root_len = t->root_len, .wtmax = t->wtmax, .from = t->from
+    };
 
     memcpy(place.root, t->root, t->root_len);
     return place;

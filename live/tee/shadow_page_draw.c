@@ -239,6 +239,7 @@ static const char *meaning(enum shadow_fate fate)
         [FATE_SECURED] = "credentials for one server only (RPCSEC_GSS)",
         [FATE_WITHOUT_OBJECT] = "has no object, or is malformed",
         [FATE_NOT_NFS] = "of another program, such as MOUNT",
+        [FATE_TOO_LONG] = "writes more than the SUT takes at once",
     };
 
     return texts[fate];

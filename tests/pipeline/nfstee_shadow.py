@@ -243,6 +243,35 @@ def seen_late():
             expect("differences of requests that were seen late", (code, totals["verdicts"]["differ"]), (0, 0))
 
 
+def find(client, at, *names):
+    for name in names:
+        at = client.nfs(LOOKUP, {"object": at, "name": name})[1]["handle"]
+    return at
+
+
+def too_long():
+    """A SUT that takes shorter WRITEs has the files all the same, by copies."""
+    reference, sut = servers(sut=("--transfer-size", "16k"))
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        directory = small_tree(client, root)
+        with Shadow(folder, relay, sut) as shadow:
+            before = shadow.settle()
+            handle = client.nfs(LOOKUP, {"object": directory, "name": b"f1"})[1]["handle"]
+            for i, size in enumerate((16384, 16385, 50000)):
+                client.nfs(WRITE, {"object": handle, "offset": i * 1000, "count": size, "stable": 2,
+                                   "data": [(size, i)]})
+                after = settle(shadow)
+            found = fates(before, after)
+            expect("requests with longer WRITEs", found, {"all": 4, "compared": 2, "too_long": 2})
+            expect("connections that were lost", after["sut"]["connections_lost"], 0)
+            for offset in range(0, 60000, 10000):  # in pieces that both servers return whole
+                expect("contents after longer WRITEs, at %d" % offset, *(
+                    c.nfs(READ, {"object": find(c, r, b"d1", b"f1"), "offset": offset, "count": 10000})[1]["data"]
+                    for c, r in map(mounted, (sut, reference))))
+            shadow.stop()
+
+
 def refused():
     reference, sut = servers()
     with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
@@ -398,6 +427,7 @@ def main():
     faults_seen()
     watched()
     seen_late()
+    too_long()
     refused()
     again()
     chosen()
