@@ -35,7 +35,7 @@ static int leave(struct shadow *s, struct mirror_object *object, enum mirror_sta
         return -err->code;
     k->epoch++;
     k->broken = since;
-    k->left = loop_now(s->loop) + send_wall_clock_ahead();
+    k->left = loop_clock() + send_wall_clock_ahead();
     dispatch_unhold(s, object->id);
     return mirror_set_state(s->mirror, object, state, err);
 }

@@ -264,16 +264,18 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     struct request *r = ctx;
     struct shadow *s = r->shadow;
     int64_t ahead = send_wall_clock_ahead();
-    struct effect sut;
+    struct effect sut = { .status = STATUS_NONE };
     int more;
 
     if (answer->outcome == RPC_CANCELLED)
         return 0;
     if (r->is_void)
         return done(s, r, FATE_SUT_GONE, err);
-    sut = read_answer(r, answer);
-    if (answer->outcome == RPC_ANSWERED && is_guard_late(r, &sut))
-        return send_again(s, r);
+    if (answer->outcome == RPC_ANSWERED) {
+        sut = read_answer(r, answer);
+        if (is_guard_late(r, &sut))
+            return send_again(s, r);
+    }
     if (buf_append(&r->sut_call, answer->call.data, answer->call.len) < 0)
         return err_memory(err, "requests");
     r->sut_called = answer->called + ahead;
@@ -291,6 +293,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     latencies_add(s, r, SUT, answer->arrived - answer->called);
     if (buf_append(&r->sut_reply, answer->message.data, answer->message.len) < 0)
         return err_memory(err, "requests");
+    r->is_unlearnt = s->is_checking; /* perhaps another server answered it */
     if (s->is_checking)
         return done(s, r, FATE_COMPARED, err);
     if (learn_answer(s, r, &sut, err) < 0)
@@ -299,6 +302,21 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     if (more < 0)
         return more;
     return more ? send_again(s, r) : done(s, r, FATE_COMPARED, err);
+}
+
+int send_learn(struct shadow *s, struct request *r, struct err *err)
+{
+    struct bytes reply = { r->sut_reply.data, (uint32_t)r->sut_reply.len };
+    struct rpc_header header;
+    struct rpc_answer answer = { .header = &header };
+    struct effect sut;
+
+    r->is_unlearnt = false;
+    if (rpc_parse(reply.data, reply.len, reply.len, &header) != RPC_OK)
+        return 0;
+    answer.body = (struct bytes){ reply.data + header.body, header.body_len };
+    sut = read_answer(r, &answer);
+    return learn_answer(s, r, &sut, err);
 }
 
 /* --- a guard's ctime */
@@ -405,63 +423,4 @@ int send_room(void *ctx, struct err *err)
     (void)err;
     loop_idle(s->loop, &s->send);
     return 0;
-}
-
-/* --- the connection */
-
-static int on_root(void *ctx, const struct rpc_answer *answer, struct err *err)
-{
-    struct shadow *s = ctx;
-    struct GETATTR3res res = { .status = NFS3_OK };
-
-    if (answer->outcome != RPC_ANSWERED) {
-        s->is_checking = false;
-        if (answer->outcome == RPC_CANCELLED || s->is_ending)
-            return 0;
-        return s->is_down ? 0 : send_check(s, err); /* else the next connection asks */
-    }
-    if (answer->header->status == RPC_SUCCESS &&
-        bind_read(nfs3_binding(NFSPROC3_GETATTR)->result, answer->body, &res) == WALK_OK &&
-        res.status != NFS3ERR_STALE && res.status != NFS3ERR_BADHANDLE) {
-        s->is_checking = false;
-        loop_idle(s->loop, &s->send);
-        loop_idle(s->loop, &s->judge);
-        return 0;
-    }
-    s->counts.sut_anew++;
-    if (send_give_up(s, true, err) < 0)
-        return -err->code;
-    if (!s->setup.lost_root)
-        return err_set(err, ERR_INPUT, "the SUT does not know its root any more: it began anew");
-    return s->setup.lost_root(s->setup.ctx, err);
-}
-
-int send_check(struct shadow *s, struct err *err)
-{
-    const struct rpc_target target = { NFS3_PROGRAM, NFS3_VERSION, NFSPROC3_GETATTR,
-                                       s->setup.credential };
-    struct xdr_put *put = s->is_checking ? NULL : rpc_client_begin(s->sut, &target);
-
-    if (!put) /* it is full of calls that are sent again: their answers show it */
-        return 0;
-    xdr_put_opaque(put, (struct bytes){ s->setup.sut.root, s->setup.sut.root_len });
-    s->is_checking = true;
-    return rpc_client_end(s->sut, on_root, s, NULL, err);
-}
-
-int send_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err)
-{
-    struct shadow *s = ctx;
-    bool was_down = s->is_down;
-
-    if (s->setup.tell && (event != RPC_CLIENT_CONNECTED || was_down) &&
-        !(event == RPC_CLIENT_FAILED && was_down))
-        s->setup.tell(s->setup.ctx, text);
-    if (event == RPC_CLIENT_LOST || event == RPC_CLIENT_NONSENSE)
-        s->counts.sut_lost++;
-    s->is_down = event == RPC_CLIENT_OTHER_PORT ? was_down : event != RPC_CLIENT_CONNECTED;
-    if (event != RPC_CLIENT_CONNECTED)
-        return 0;
-    s->is_given_up = false;
-    return send_check(s, err); /* another server may be there */
 }

@@ -72,7 +72,7 @@ static int on_failed(void *ctx, struct mirror_object *object, enum copy_why why,
         return -err->code;
     k->epoch++;
     k->broken = 0;
-    k->left = loop_now(s->loop) + send_wall_clock_ahead();
+    k->left = loop_clock() + send_wall_clock_ahead();
     dispatch_unhold(s, object->id);
     if (why == COPY_LOST && object->is_root)
         return send_check(s, err);

@@ -57,8 +57,9 @@ struct request {
     bool is_partial; /* not all bytes of its messages were seen */
     bool has_sut_reply, sut_succeeded;
     int64_t sut_status;
-    bool is_void;  /* the SUT has begun anew since it was sent */
-    bool has_made; /* something that was nowhere before */
+    bool is_void;     /* the SUT has begun anew since it was sent */
+    bool has_made;    /* something that was nowhere before */
+    bool is_unlearnt; /* the SUT's answer, until it is known that it is the same server */
     uint32_t flow, xid;
     uint64_t begin, end;                         /* entries of the ring */
     uint64_t message;                            /* the number of the reply, of all messages */
@@ -341,12 +342,17 @@ void send_release(struct shadow *s, struct request *r);
 /* Everything that waits is given up; if the SUT has begun |anew|, also what was sent to it. */
 int send_give_up(struct shadow *s, bool anew, struct err *err);
 int send_run(void *ctx, struct err *err); /* idle */
-int send_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err);
 int send_room(void *ctx, struct err *err);
 /* Notes if names of one server are not on the other one now. */
 void send_note_unsettled(struct shadow *s);
 /* ns since 1970 minus the loop's clock. */
 int64_t send_wall_clock_ahead(void);
+/* Learns from an answer that came while the SUT was asked for its root. */
+int send_learn(struct shadow *s, struct request *r, struct err *err);
+
+/* --- connection.c */
+
+int send_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err);
 /* Asks if the SUT still knows its root. */
 int send_check(struct shadow *s, struct err *err);
 

@@ -310,7 +310,7 @@ int verdicts_all(struct shadow *s, struct err *err)
 
     s->is_ending = true;
     for (r = s->pending.first; r; r = r->next)
-        if (r->stage != STAGE_ANSWERED) {
+        if (r->stage != STAGE_ANSWERED || r->is_unlearnt) {
             r->stage = STAGE_ANSWERED;
             r->fate = FATE_SUT_SLOW;
         }
