@@ -70,6 +70,8 @@ int sync_attributes(const struct judge *j, enum whose whose)
                                             : OVERLAP_OBJECT;
     uint32_t row = sync_object(j, whose);
 
+    if (j->partly && row && row == j->pair->object) /* LOOKUP of "." */
+        bit |= OVERLAP_OBJECT;
     if (j->pair->overlap & bit)
         return WITHHELD_OVERLAP;
     if (j->pair->not_same & 1u << (whose == OF_PARENT ? OF_OBJECT : whose))
@@ -320,11 +322,14 @@ static bool may_have_changed(const struct judge *j, enum whose whose, bool *is_s
     const struct judge_half *half = &j->pair->half[REF];
     const struct judge_side *side = &j->side[REF];
     int64_t slack = side->granularity + side->clock_error, time;
+    struct attributes_before before;
     struct attributes a;
 
     *is_sure = !j->partly || effect_attributes(&half->effect, whose, &a);
     if (!j->partly)
         return true;
+    if (*is_sure && effect_before(&half->effect, whose, &before) && before.ctime == a.ctime)
+        return false;
     time = *is_sure ? a.ctime - side->clock_offset : 0;
     return !*is_sure || (time >= half->call_time - slack && time <= half->reply_time + slack);
 }

@@ -85,7 +85,9 @@ def synchronized(seed, clients, count):
         with Shadow(folder, relay, sut) as shadow:
             work_at_once(relay, objects, seed, clients, count)
             before = settle(shadow)
-            no_trees_differ(what + ", synchronized", reference, sut)
+            # it reads both servers directly, which changes access times behind the Tee
+            if looks := seed % 2 == 0:
+                no_trees_differ(what + ", synchronized", reference, sut)
             tree(*mounted(relay))
             walked = settle(shadow)
             found = fates(before, walked)
@@ -105,8 +107,10 @@ def synchronized(seed, clients, count):
             # all that follows from that is withheld
             allowed = 2 if clients > 1 else 0
             differ = totals["verdicts"]["differ"]
+            groups = json.loads((shadow.log / "summary.json").read_text())["groups"]
+            of_looks = sum(g["count"] for g in groups if looks and g["field"].endswith(".atime"))
             expect(what + ": exit code", code, 1 if differ else 0)
-            if differ > allowed:
+            if differ - of_looks > allowed:
                 expect(what + ": pairs that differ", differ, 0)
             expect(what + ": said", said, "synchronized\n")
             if failures:

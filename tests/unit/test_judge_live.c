@@ -99,6 +99,10 @@ static void test_change_times(void **state)
         { "GETATTR 5 ctime=2180/2187" },
         { "GETATTR 5 ctime=2170.0005" }, /* a server that does not set it then */
         { "GETATTR 5 ctime=2170.0005/2187", "ctime: sut later" },
+        /* one that changes nothing, just when somebody else did */
+        { "live" },
+        { "SETATTR 6 bctime=2010.0005 ctime=2010.0005/1600" },
+        { "GETATTR 6 ctime=2010.0005/1600" },
     };
 
     (void)state;
@@ -112,6 +116,7 @@ static void test_outcomes(void **state)
         { "live" },
         { "ACCESS 2 access=1/3 overlap=r", "access(overlap)" },
         { "ACCESS 2 access=1/3", "access: 0x2 only sut" },
+        { "LOOKUP 1.. new=1 nlink=6/7 overlap=o", "nlink(overlap)" },
         { "SETATTR 2 status=22/13 overlap=r", "status? (overlap); (status)" },
         { "SETATTR 2 status=13/22 overlap=r", "status? (overlap); (status)" },
         { "SETATTR 2 status=22/13", "status: NFS3ERR_INVAL, NFS3ERR_ACCES; (status)" },

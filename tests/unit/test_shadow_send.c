@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tests/unit/test_shadow_send.c
+ *
+ * live/shadow: what a client's arguments become for the SUT, and which requests wait for which.
+ */
+#include "shadow/listings.c"
+#include "shadow/rewrite.c"
+#include "shadow/send.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* RFC 1813 s3.3 */
+enum {
+    GETATTR = 1,
+    SETATTR = 2,
+    LOOKUP = 3,
+    READ = 6,
+    WRITE = 7,
+    RENAME = 14,
+    LINK = 15,
+    READDIR = 16,
+    READDIRPLUS = 17
+};
+enum { D1 = 1, D2, F, STRANGE, OBJECTS_END }; /* ids of the mirror */
+
+static struct err err;
+static struct shadow s;
+
+/* Handles of the two servers have other lengths; none is a multiple of 4. */
+static struct bytes handle_of(int side, uint32_t object)
+{
+    static uint8_t bytes[SIDES][OBJECTS_END][16];
+
+    memset(bytes[side][object], side == SUT ? 0x80 + (int)object : (int)object, 16);
+    return (struct bytes){ bytes[side][object], side == SUT ? 13 : 6 };
+}
+
+static void set_up(void)
+{
+    s = (struct shadow){ .mirror = mirror_open(UINT64_C(1000000000), &err) };
+    assert_non_null(s.mirror);
+    for (uint32_t i = D1; i < OBJECTS_END; i++) {
+        struct mirror_object *object = known_object(&s, handle_of(REF, i), &err);
+
+        assert_int_equal(object->id, i);
+        if (i != STRANGE)
+            assert_int_equal(mirror_set_sut_handle(s.mirror, object, handle_of(SUT, i), &err), 0);
+    }
+}
+
+static void tear_down(void)
+{
+    mirror_close(s.mirror);
+    listings_free(&s.listings);
+    free(s.known);
+}
+
+/* --- requests */
+
+struct asking {
+    uint32_t procedure, on, to;
+    bool guarded;
+    uint64_t offset, cookie;
+};
+
+static struct diropargs3 at(int side, uint32_t directory, const char *name)
+{
+    return (struct diropargs3){ handle_of(side, directory),
+                                { (const uint8_t *)name, (uint32_t)strlen(name) } };
+}
+
+/* As a client writes them for |side|, whose cookies, verifiers and times are |own|. */
+static void write_arguments(const struct asking *a, int side, struct listing own, uint32_t count,
+                            struct buf *to)
+{
+    static const uint8_t ten[10] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    struct bytes on = handle_of(side, a->on);
+    struct nfstime3 time = { side == SUT ? 77 : 33, 5 };
+    struct GETATTR3args get = { on };
+    struct SETATTR3args set = { on,
+                                { .set_mtime = SET_TO_CLIENT_TIME, .mtime = { 33, 5 } },
+                                { a->guarded, a->guarded ? time : (struct nfstime3){ 0 } } };
+    struct LOOKUP3args look = { at(side, a->on, "odd") };
+    struct READ3args read = { on, a->offset, 10 };
+    struct WRITE3args write = { on, a->offset, 10, FILE_SYNC, { ten, 10 } };
+    struct RENAME3args move = { at(side, a->on, "from here"), at(side, a->to, "to") };
+    struct LINK3args link = { on, at(side, a->to, "name") };
+    struct READDIR3args list = { on, own.cookie, { 0 }, count };
+    struct READDIRPLUS3args plus = { on, own.cookie, { 0 }, count, count };
+    const void *all[22] = {
+        [GETATTR] = &get, [SETATTR] = &set,  [LOOKUP] = &look,
+        [READ] = &read,   [WRITE] = &write,  [RENAME] = &move,
+        [LINK] = &link,   [READDIR] = &list, [READDIRPLUS] = &plus,
+    };
+    struct xdr_put put = xdr_put_to(to, 4096);
+
+    memcpy(list.cookieverf, own.sut_verifier, 8);
+    memcpy(plus.cookieverf, own.sut_verifier, 8);
+    assert_int_equal(bind_write(nfs3_binding(a->procedure)->arguments, &put, all[a->procedure]), 0);
+}
+
+static void ask(struct request *r, const struct asking *a, uint64_t begun, uint64_t ended)
+{
+    struct effect *e = &r->effect;
+
+    *r = (struct request){ .shadow = &s, .begin = begun, .end = ended, .stage = STAGE_WAITING };
+    write_arguments(a, REF, (struct listing){ .cookie = a->cookie }, 512, &r->call);
+    *e = (struct effect){ .procedure = procedure_find(NFS3_PROGRAM, NFS3_VERSION, a->procedure),
+                          .arguments_body = { r->call.data, (uint32_t)r->call.len },
+                          .arguments_length = (uint32_t)r->call.len,
+                          .status = STATUS_NONE,
+                          .rpc_status = STATUS_NONE };
+    effect_decode(e);
+    e->rpc_status = e->status = 0;
+    e->succeeded = true;
+    e->object = a->on;
+    e->parent = e->roles & ROLE_PARENT ? a->on : 0;
+    e->parent2 = a->to;
+    touches_set(&s, r, 0, 0);
+}
+
+static void drop(struct request *r)
+{
+    s.is_ending = true; /* nothing is forgotten */
+    touches_clear(&s, r);
+    s.is_ending = false;
+    buf_free(&r->call);
+    free(r->followers);
+}
+
+/* --- what the SUT gets */
+
+/* Exactly what a client of the SUT would have sent. */
+static void becomes(struct request *r, const struct asking *a, struct listing own, uint32_t count)
+{
+    struct buf expected = { 0 }, got = { 0 };
+    struct xdr_put put = xdr_put_to(&got, 4096);
+
+    write_arguments(a, SUT, own, count, &expected);
+    assert_int_equal(rewrite(&s, r, &put), FATE_COMPARED);
+    assert_int_equal(got.len, expected.len);
+    assert_memory_equal(got.data, expected.data, got.len);
+    buf_free(&got);
+    buf_free(&expected);
+}
+
+static void test_rewritten(void **state)
+{
+    static const struct asking all[] = {
+        { .procedure = GETATTR, .on = F },
+        { .procedure = SETATTR, .on = F },
+        { .procedure = SETATTR, .on = F, .guarded = true },
+        { .procedure = LOOKUP, .on = D1 },
+        { .procedure = WRITE, .on = F, .offset = 3 },
+        { .procedure = RENAME, .on = D1, .to = D2 },
+        { .procedure = RENAME, .on = D1, .to = D1 },
+        { .procedure = LINK, .on = F, .to = D2 },
+        { .procedure = READDIR, .on = D1 },
+        { .procedure = READDIRPLUS, .on = D2 },
+    };
+    struct request r;
+
+    (void)state;
+    set_up();
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        ask(&r, &all[i], 1, 2);
+        r.sut_ctime = (struct nfstime3){ 77, 5 };
+        becomes(&r, &all[i], (struct listing){ 0 }, 512);
+        drop(&r);
+    }
+    tear_down();
+}
+
+static void test_not_known(void **state)
+{
+    static const struct asking all[] = { { .procedure = GETATTR, .on = STRANGE },
+                                         { .procedure = RENAME, .on = D1, .to = STRANGE },
+                                         { .procedure = LINK, .on = STRANGE, .to = D1 } };
+    struct buf got = { 0 };
+    struct xdr_put put = xdr_put_to(&got, 4096);
+    struct request r;
+
+    (void)state;
+    set_up();
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        ask(&r, &all[i], 1, 2);
+        assert_int_equal(rewrite(&s, &r, &put), FATE_NOT_SYNCHRONIZED);
+        assert_int_equal(got.len, 0);
+        drop(&r);
+    }
+    tear_down();
+}
+
+/* Listings go on at the SUT's own places. */
+static void test_listings(void **state)
+{
+    static const struct asking first = { .procedure = READDIRPLUS, .on = D1 };
+    static const struct asking next = { .procedure = READDIRPLUS, .on = D1, .cookie = 9 };
+    struct listing place = { .object = D1, .cookie = 9, .sut_cookie = 1234567890123, .flow = 1 };
+    struct listing theirs = { .cookie = 1234567890123 };
+    struct list_more more = { .stage = MORE_BYTES };
+    struct buf got = { 0 };
+    struct xdr_put put = xdr_put_to(&got, 4096);
+    struct request r;
+
+    (void)state;
+    set_up();
+    memset(place.sut_verifier, 0xab, 8);
+    memset(theirs.sut_verifier, 0xab, 8);
+    ask(&r, &next, 1, 2);
+    assert_int_equal(rewrite(&s, &r, &put), FATE_LISTING); /* nobody knows where */
+    s.listings.ring = calloc(LISTINGS, sizeof(*s.listings.ring));
+    assert_non_null(s.listings.ring);
+    s.listings.ring[0] = place;
+    assert_int_equal(index_reserve(&s.listings.by_cookie, LISTINGS), 0);
+    index_put(&s.listings.by_cookie, hash_of(D1, 9), 0);
+    becomes(&r, &next, theirs, 512);
+    r.more = &more; /* its next entry did not fit */
+    becomes(&r, &next, theirs, MORE_COUNT);
+    drop(&r);
+
+    ask(&r, &first, 1, 2);
+    r.more = &more;
+    becomes(&r, &first, (struct listing){ 0 }, MORE_COUNT);
+    more.stage = MORE_PARTS; /* the reference has no more, the SUT has */
+    more.at.sut_cookie = 55;
+    becomes(&r, &first, (struct listing){ .cookie = 55 }, MORE_COUNT);
+    drop(&r);
+    tear_down();
+}
+
+/* --- which waits for which */
+
+/* |b| was called at 20; |a| was answered at |ended|, and is under way to the SUT. */
+static uint32_t waits(const struct asking *a, const struct asking *b, uint64_t ended)
+{
+    struct request first, second;
+    uint32_t found;
+
+    set_up();
+    ask(&first, a, 10, ended);
+    ask(&second, b, 20, 40);
+    assert_int_equal(find_order(&s, &second, &err), 0);
+    found = second.waits;
+    assert_int_equal(first.follower_count, found);
+    first.stage = STAGE_ANSWERED;
+    second.waits = 0;
+    assert_int_equal(find_order(&s, &second, &err), 0);
+    assert_int_equal(second.waits, 0); /* the SUT has answered it */
+    drop(&first);
+    drop(&second);
+    tear_down();
+    return found;
+}
+
+static void test_order(void **state)
+{
+    static const struct asking get = { .procedure = GETATTR, .on = F };
+    static const struct asking set = { .procedure = SETATTR, .on = F };
+    static const struct asking read = { .procedure = READ, .on = F };
+    static const struct asking write = { .procedure = WRITE, .on = F };
+    static const struct asking far = { .procedure = WRITE, .on = F, .offset = 100 };
+    static const struct asking look = { .procedure = LOOKUP, .on = D1 };
+    static const struct asking move = { .procedure = RENAME, .on = D1, .to = D2 };
+    static const struct asking list = { .procedure = READDIR, .on = D1 };
+    static const struct asking list_on = { .procedure = READDIR, .on = D1, .cookie = 5 };
+    enum { BEFORE = 15, AT_ONCE = 30 };
+
+    (void)state;
+    /* what the reference answered before */
+    assert_int_equal(waits(&write, &get, BEFORE), 1);
+    assert_int_equal(waits(&get, &write, BEFORE), 1);
+    assert_int_equal(waits(&write, &far, BEFORE), 1);
+    assert_int_equal(waits(&move, &look, BEFORE), 1);
+    assert_int_equal(waits(&move, &get, BEFORE), 0); /* another object */
+    assert_int_equal(waits(&get, &get, BEFORE), 0);
+    assert_int_equal(waits(&get, &look, BEFORE), 0);
+    assert_int_equal(waits(&read, &get, BEFORE), 1);  /* it can change the access time */
+    assert_int_equal(waits(&move, &move, BEFORE), 1); /* once, although both directories say so */
+    /* what was under way on the reference at the same time */
+    assert_int_equal(waits(&write, &write, AT_ONCE), 1);
+    assert_int_equal(waits(&write, &far, AT_ONCE), 0);
+    assert_int_equal(waits(&write, &read, AT_ONCE), 1);
+    assert_int_equal(waits(&far, &read, AT_ONCE), 0);
+    assert_int_equal(waits(&write, &get, AT_ONCE), 0);
+    assert_int_equal(waits(&set, &get, AT_ONCE), 1); /* rights decide about outcomes */
+    assert_int_equal(waits(&set, &set, AT_ONCE), 1);
+    assert_int_equal(waits(&move, &move, AT_ONCE), 1);
+    /* a listing's further parts need the SUT's earlier ones */
+    assert_int_equal(waits(&list, &list, AT_ONCE), 0);
+    assert_int_equal(waits(&list, &list_on, AT_ONCE), 1);
+}
+
+/* While changes of an object are played on the SUT. */
+static void test_held(void **state)
+{
+    static const struct asking get = { .procedure = GETATTR, .on = F };
+    struct request r;
+
+    (void)state;
+    set_up();
+    known_of(&s, F)->is_held = true;
+    ask(&r, &get, 10, 20);
+    assert_int_equal(find_order(&s, &r, &err), 0);
+    assert_int_equal(r.waits, 1);
+    assert_true(r.touches[0].is_held);
+    drop(&r);
+    tear_down();
+}
+
+/* A guard is asked for again, if it holds on the reference, and not for ever. */
+static void test_guard(void **state)
+{
+    static const struct asking set = { .procedure = SETATTR, .on = F, .guarded = true };
+    const struct effect late = { .status = NFS3ERR_NOT_SYNC }, other = { .status = NFS3ERR_PERM };
+    struct request r;
+
+    (void)state;
+    set_up();
+    ask(&r, &set, 10, 20);
+    r.guards = 1;
+    r.has_sut_ctime = true;
+    assert_false(is_guard_late(&r, &other));
+    assert_true(is_guard_late(&r, &late));
+    assert_false(r.has_sut_ctime);
+    r.guards = GUARDS_MAX;
+    assert_false(is_guard_late(&r, &late));
+    r.guards = 1;
+    r.effect.status = NFS3ERR_NOT_SYNC;
+    assert_false(is_guard_late(&r, &late));
+    drop(&r);
+    tear_down();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rewritten), cmocka_unit_test(test_not_known),
+        cmocka_unit_test(test_listings),  cmocka_unit_test(test_order),
+        cmocka_unit_test(test_held),      cmocka_unit_test(test_guard),
+    };
+
+    wire_init();
+    if (nfs3_structs_init(&err) < 0)
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
