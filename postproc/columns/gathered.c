@@ -98,10 +98,12 @@ bool gathered_next(struct gathered *g, struct record *record, int64_t *source)
     if (i < g->object_count) {
         *record = (struct record){ .kind = RECORD_OBJECT, .object = g->objects[i] };
         record->object.handle = kept(g, record->object.handle);
-    } else if (i < g->counter_count) {
-        *record = (struct record){ .kind = RECORD_COUNTER, .counter = g->counters[i].counter };
+    } else if (i - g->object_count < g->counter_count) {
+        const struct gathered_counter *counter = &g->counters[i - g->object_count];
+
+        *record = (struct record){ .kind = RECORD_COUNTER, .counter = counter->counter };
         record->counter.name = kept(g, record->counter.name);
-        *source = g->counters[i].source;
+        *source = counter->source;
     } else {
         return false;
     }

@@ -134,3 +134,77 @@ def columns(table):
         found.append((name.decode(), sql.value.decode(), text.value and text.value.decode()))
         number += 1
     return found
+
+
+class _Selection(ctypes.Structure):
+    _fields_ = [("table", ctypes.c_char_p), ("columns", ctypes.c_char_p)]
+
+
+class _Struct(ctypes.Structure):
+    """Room for a struct ArrowSchema (9 words) or ArrowArray (10)."""
+
+    _fields_ = [("words", ctypes.c_uint64 * 10)]
+
+
+for _name, _result, _arguments in (
+        ("reader_open", ctypes.c_int, (ctypes.c_void_p, ctypes.POINTER(_Selection), ctypes.c_uint,
+                                       ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p))),
+        ("reader_close", None, (ctypes.c_void_p,)),
+        ("reader_schema", ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint, ctypes.POINTER(_Struct))),
+        ("reader_next", ctypes.c_int, (ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint),
+                                       ctypes.POINTER(_Struct))),
+        ("reader_error", ctypes.c_char_p, (ctypes.c_void_p,)),
+        ("reader_note", ctypes.c_char_p, (ctypes.c_void_p,))):
+    _function = getattr(library, "nfsdigest_" + _name)
+    _function.restype, _function.argtypes = _result, _arguments
+
+
+class _Reader:
+    """Batches of several tables, read in one pass."""
+
+    def __init__(self, handle, selections, rows):
+        array = (_Selection * len(selections))(
+            *[(table.encode(), ",".join(names).encode()) for table, names in selections])
+        self.pointer = ctypes.c_void_p()
+        code = library.nfsdigest_reader_open(handle.pointer, array, len(selections), rows,
+                                             ctypes.byref(self.pointer))
+        if code < 0:
+            raise handle._error(code)
+
+    def _error(self, code):
+        return Error(-code, library.nfsdigest_reader_error(self.pointer).decode(errors="replace"))
+
+    def schema(self, number):
+        import pyarrow
+
+        out = _Struct()
+        code = library.nfsdigest_reader_schema(self.pointer, number, ctypes.byref(out))
+        if code < 0:
+            raise self._error(code)
+        return pyarrow.Schema._import_from_c(ctypes.addressof(out))
+
+    def batches(self, schemas):
+        import pyarrow
+
+        number, out = ctypes.c_uint(), _Struct()
+        while (code := library.nfsdigest_reader_next(self.pointer, ctypes.byref(number),
+                                                     ctypes.byref(out))) > 0:
+            yield number.value, pyarrow.RecordBatch._import_from_c(ctypes.addressof(out),
+                                                                   schemas[number.value])
+        if code < 0:
+            raise self._error(code)
+
+    def note(self):
+        return library.nfsdigest_reader_note(self.pointer).decode(errors="replace")
+
+    def __del__(self):
+        if getattr(self, "pointer", None):
+            library.nfsdigest_reader_close(self.pointer)
+
+
+def read(handle, selections, rows):
+    """Reads several tables in one pass: (schemas, iterator of (number, pyarrow.RecordBatch), function that says
+    at the end where a file was cut)."""
+    reader = _Reader(handle, selections, rows)
+    schemas = [reader.schema(number) for number in range(len(selections))]
+    return schemas, reader.batches(schemas), reader.note

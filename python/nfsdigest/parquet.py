@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes a trace as a Parquet data set:
+
+    python -m nfsdigest.parquet CAPTURE... -o DIR
+
+    DIR/operations/day=2026-11-23/server=10.0.0.1/PART.parquet    sorted by time in row groups
+    DIR/objects/PART.parquet, DIR/paths/PART.parquet, ...
+    DIR/codes/all.parquet, ...                                    what is the same in every trace
+
+PART is one run of this program; a data set can have several, and the column |part| says which one a row is of.
+The columns are those of schemas/trace.sql; times are ns since the epoch.  schemas/trace_duckdb.sql makes the
+same tables of it in DuckDB.
+
+Files appear under their names once all of them are complete.  Memory: the row groups that are being filled, one
+for each server and day at a time, at most OPEN of them.
+"""
+
+import argparse
+import datetime
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import urllib.parse
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+import nfsdigest
+from nfsdigest._library import Error, columns, read, tables
+
+BODIES = {"arguments", "result", "data_digest", "block_digests"}
+# texts that other tables have, and what can be calculated
+LEFT_OUT = {"program_name", "procedure_name", "status_name", "path_text", "path2_text", "uid", "latency"}
+DICTIONARIES = {"programs", "procedures", "status_names", "fields", "codes"}
+GROWING = {"id", "operation", "depends_on", "call_frame", "call_first_frame", "call_time", "reply_frame",
+           "reply_first_frame", "reply_time", "frame", "first_frame", "time", "xid", "offset"}
+ROWS = 262144  # of a row group
+OPEN = 16
+DAY = 86400 * 10**9
+_TEMPORARY = ".part-"
+
+
+class Part:
+    """A file of the data set while it is written."""
+
+    def __init__(self, path, schema, level):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path, self.rows, self.batches = path, 0, []
+        numbers = [field.name for field in schema if field.name in GROWING and
+                   pa.types.is_integer(field.type)]
+        self.writer = pq.ParquetWriter(
+            path, schema, compression="zstd", compression_level=level,
+            use_dictionary=[field.name for field in schema if field.name not in numbers],
+            column_encoding={name: "DELTA_BINARY_PACKED" for name in numbers}, store_schema=False)
+
+    def add(self, batch):
+        self.batches.append(batch)
+        self.rows += batch.num_rows
+
+    def flush(self):
+        if not self.rows:
+            return
+        table = pa.Table.from_batches(self.batches)
+        if "call_time" in table.column_names:
+            when = pc.coalesce(table["call_time"], table["reply_time"])
+            table = table.take(pc.array_sort_indices(when.combine_chunks()))
+        self.writer.write_table(table, row_group_size=self.rows)
+        self.rows, self.batches = 0, []
+
+    def close(self):
+        self.flush()
+        self.writer.close()
+
+
+class DataSet:
+    """The files of one part, in a folder of their own until finish()."""
+
+    def __init__(self, folder, part, level, rows):
+        self.folder, self.part, self.level, self.rows = pathlib.Path(folder), part, level, rows
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for left in self.folder.glob(f"{_TEMPORARY}{part}-*"):  # of a run that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        self.temporary = pathlib.Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{part}-", dir=self.folder))
+        self.parts = {}  # by what stands before the name; the one that was used last comes last
+        self.counts = {}
+
+    def _part(self, where, schema):
+        part = self.parts.pop(where, None)
+        if part is None:
+            if len(self.parts) >= OPEN:
+                self.parts.pop(next(iter(self.parts))).close()
+            number = self.counts[where] = self.counts.get(where, -1) + 1
+            name = "all" if where in DICTIONARIES else self.part
+            name = f"{name}.parquet" if not number else f"{name}.{number}.parquet"
+            part = Part(self.temporary / where / name, schema, self.level)
+        self.parts[where] = part
+        return part
+
+    def add(self, where, batch):
+        part = self._part(where, batch.schema)
+        part.add(batch)
+        if part.rows >= self.rows:
+            part.flush()
+
+    def add_operations(self, batch):
+        """To a file for each day and server."""
+        when = pc.coalesce(batch["call_time"], batch["reply_time"])
+        days, servers = pc.divide(when, pa.scalar(DAY)), batch["server"]
+        batch = batch.drop_columns(["server"])
+        keys = pa.table({"day": days, "server": servers}).group_by(["day", "server"]).aggregate([])
+        for day, server in zip(keys["day"].to_pylist(), keys["server"].to_pylist()):
+            rows = batch
+            if keys.num_rows > 1:
+                is_day = pc.is_null(days) if day is None else pc.fill_null(pc.equal(days, day), False)
+                rows = batch.filter(pc.and_(is_day, pc.equal(servers, server)))
+            self.add(f"operations/day={day_text(day)}/server={urllib.parse.quote(server, safe='')}", rows)
+
+    def finish(self):
+        while self.parts:
+            self.parts.popitem()[1].close()
+        files = [path.relative_to(self.temporary) for path in self.temporary.rglob("*.parquet")]
+        for path in files:
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self.temporary / path, self.folder / path)
+        shutil.rmtree(self.temporary)
+        return len(files)
+
+    def abandon(self):
+        shutil.rmtree(self.temporary, ignore_errors=True)
+
+
+def day_text(day):
+    if day is None:
+        return "unknown"
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=day)).isoformat()
+
+
+def selections(bodies):
+    """(table, columns) of a data set."""
+    chosen = []
+    for name, _ in tables():
+        if name == "contents" and not bodies:
+            continue
+        chosen.append((name, [column for column, _, _ in columns(name)
+                              if column not in (LEFT_OUT if bodies else LEFT_OUT | BODIES)
+                              or name != "operations"]))
+    return chosen
+
+
+def write(paths, folder, *, part=None, bodies=False, level=3, rows=ROWS, partial=False, **options):
+    """Writes the trace in |paths| as part |part| of the data set in |folder|.  Returns the number of
+    operations and, with partial, where a file was cut, else "".  Raises FileExistsError if the part is there."""
+    part = part or pathlib.Path(paths[0]).name.split(".")[0]
+    folder = pathlib.Path(folder)
+    there = next(folder.glob(f"operations/*/*/{part}.parquet"), None) or \
+        next(folder.glob(f"counters/{part}.parquet"), None)
+    if there:
+        raise FileExistsError(f"{there} is there already: name the part otherwise (--part)")
+    trace = nfsdigest.open(*paths, profile="plain", partial=partial, **options)
+    chosen = selections(bodies)
+    data = DataSet(folder, part, level, rows)
+    operations = 0
+    try:
+        schemas, batches, note = read(trace._handle, chosen, 0)
+        for (name, _), schema in zip(chosen, schemas):
+            if name != "operations":  # a table without rows is one, too
+                data._part(name, _with_part(schema, name))
+        for number, batch in batches:
+            name = chosen[number][0]
+            if name not in DICTIONARIES:
+                batch = batch.append_column("part", pa.array([part] * batch.num_rows, pa.string()))
+            if name == "operations":
+                operations += batch.num_rows
+                data.add_operations(batch)
+            else:
+                data.add(name, batch)
+        data.finish()
+    except BaseException:
+        data.abandon()
+        raise
+    return operations, note()
+
+
+def _with_part(schema, name):
+    return schema if name in DICTIONARIES else schema.append(pa.field("part", pa.string()))
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m nfsdigest.parquet",
+        description="Writes captures that follow each other, an .nfsr stream or a trace database as a Parquet "
+        "data set, partitioned by day and server.")
+    parser.add_argument("trace", nargs="+", metavar="CAPTURE")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the data set; parts are added to it")
+    parser.add_argument("--part", metavar="NAME",
+                        help="name of this part; default: that of the first file up to its first dot")
+    parser.add_argument("--bodies", action="store_true",
+                        help="also what operations carry: arguments, results, digests of contents")
+    parser.add_argument("--partial", action="store_true",
+                        help="take what stands before the place where a file is cut or damaged")
+    parser.add_argument("--level", type=int, default=3, metavar="N", help="of zstd (default: 3)")
+    parser.add_argument("--rows", type=int, default=ROWS, metavar="N",
+                        help=f"of a row group (default: {ROWS})")
+    given = parser.parse_args(arguments)
+    try:
+        count, note = write(given.trace, given.output, part=given.part, bodies=given.bodies, level=given.level,
+                            rows=given.rows, partial=given.partial)
+    except Error as error:
+        print(f"nfsdigest.parquet: {error}", file=sys.stderr)
+        return error.code
+    except FileExistsError as error:
+        print(f"nfsdigest.parquet: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"nfsdigest.parquet: {error}", file=sys.stderr)
+        return 4
+    if note:
+        print(f"nfsdigest.parquet: {note}", file=sys.stderr)
+    print(f"{count} operations in {given.output}", file=sys.stderr)
+    return 3 if note else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: cost=5
+"""python -m nfsdigest.parquet: DuckDB, with schemas/trace_duckdb.sql, finds the same rows in the data set as SQLite
+in the database of the same captures; rows are in the order of their times; parts add up; a run that is refused,
+fails or is killed leaves the data set as it was."""
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
+CAPTURES = pathlib.Path(os.environ.get("CAPTURES") or SRC / "captures")
+sys.path.insert(0, str(SRC / "tests/gen"))
+
+import database  # noqa: E402
+import python_package  # noqa: E402
+
+python_package.use()
+
+import duckdb  # noqa: E402
+import pyarrow.parquet as pq  # noqa: E402
+
+from nfsdigest import parquet  # noqa: E402
+
+TABLES = ["operation", "retransmission", "copy", "problem", "connection_event", "object", "path", "name_event",
+          "credential", "flow", "counter", "program", "procedure", "status_name", "field", "code"]
+# of views, which columns are the same
+VIEWS = {
+    "op": "id, time, client, server, program, version, procedure, path, path2, offset, count, status, pairing, "
+          "latency_ms, uid, xid, call_source, call_frame, reply_source, reply_frame, object, object2, new_object, "
+          "depends_on",
+    "latency_by_procedure": "program, version, procedure, operations, p50_ms, p90_ms, p99_ms, max_ms",
+    "latency_by_client": "client, operations, p50_ms, p90_ms, p99_ms, max_ms",
+    "latency_by_path": "path, operations, p50_ms, p90_ms, p99_ms, max_ms",
+}
+failures = []
+
+
+def check(good, what):
+    if not good:
+        failures.append(what)
+        print("FAILED", what)
+
+
+def package(*arguments, **options):
+    environment = dict(os.environ, PYTHONPATH=str(SRC / "python"))
+    return subprocess.run([sys.executable, "-m", "nfsdigest.parquet"] + [str(a) for a in arguments],
+                          env=environment, capture_output=True, text=True, check=False, **options)
+
+
+def opened(folder):
+    connection = duckdb.connect()
+    connection.execute(f"SET VARIABLE trace = '{folder}'")
+    connection.execute((SRC / "schemas/trace_duckdb.sql").read_text())
+    return connection
+
+
+def plain(value):
+    """DuckDB has booleans and texts where SQLite has numbers; both give rounded floats."""
+    if isinstance(value, bool):
+        return int(value)
+    return round(value, 9) if isinstance(value, float) else value
+
+
+def rows(connection, sql):
+    return sorted((tuple(plain(v) for v in row) for row in connection.execute(sql).fetchall()), key=repr)
+
+
+def same(what, columns, view, data, stored):
+    """Numbers that stand for unknown names are texts in DuckDB."""
+    got, wanted = (rows(c, f"SELECT {columns} FROM {view}") for c in (data, stored))
+    if view in VIEWS:
+        wanted = sorted((tuple(str(v) if isinstance(g, str) and isinstance(v, int) else v for v, g in zip(w, g))
+                         for w, g in zip(wanted, got)), key=repr) if len(got) == len(wanted) else wanted
+    check(got == wanted, f"{what}: {view}: {len(got)} rows of {len(wanted)}; the first that differ: "
+          f"{next((pair for pair in zip(got, wanted) if pair[0] != pair[1]), None)}")
+
+
+def compare(what, folder, database_file, bodies):
+    data, stored = opened(folder), sqlite3.connect(database_file)
+    for table in TABLES:
+        names = [row[1] for row in stored.execute(f"PRAGMA table_xinfo({table})")]
+        if not bodies and table == "operation":
+            names = [name for name in names if name not in parquet.BODIES]
+        same(what, ", ".join(f'"{name}"' for name in names), table, data, stored)
+    for view, columns in VIEWS.items():
+        same(what, ", ".join(f'"{name}"' for name in columns.split(", ")), view, data, stored)
+
+
+def one(folder, name, *options):
+    capture = CAPTURES / f"{name}.pcap.zst"
+    stored, data = folder / f"{name}.db", folder / f"{name}.data"
+    subprocess.run([database.program(), "ingest", stored, capture], capture_output=True, check=False)
+    done = package(capture, "-o", data, *options)
+    check(done.returncode == 0, f"{name}: {done.returncode} {done.stderr}")
+    compare(name, data, stored, "--bodies" in options)
+    for file in data.glob("operations/*/*/*.parquet"):
+        times = [call if call is not None else reply for call, reply in
+                 zip(*(pq.read_table(file)[n].to_pylist() for n in ("call_time", "reply_time")))]
+        check(times == sorted(times), f"{file.name}: not in the order of time")
+        check(file.parent.parent.name.startswith("day=20"), f"{file}: no day")
+    return data
+
+
+def listing(folder):
+    return {(str(p.relative_to(folder)), p.stat().st_mtime_ns) for p in folder.rglob("*")}
+
+
+def parts(folder, data):
+    """Another capture becomes another part; a part is not overwritten; what fails leaves nothing."""
+    before = opened(data).execute("SELECT count(*) FROM op").fetchall()[0][0]
+    done = package(CAPTURES / "mem-libnfs-all22.pcap.zst", "-o", data)
+    check(done.returncode == 0, f"a second part: {done.stderr}")
+    found = opened(data).execute("SELECT part, count(*) FROM op GROUP BY ALL ORDER BY 1").fetchall()
+    check(len(found) == 2 and before in [count for _, count in found], f"parts: {found}")
+    there = listing(data)
+    again = package(CAPTURES / "mem-libnfs-all22.pcap.zst", "-o", data)
+    check(again.returncode == 2 and "--part" in again.stderr, f"the same part again: {again.stderr}")
+    cut = folder / "cut.pcap"
+    with open(cut, "wb") as out:
+        whole = subprocess.run(["zstd", "-dcq", CAPTURES / "knfsd-netem-udp.pcap.zst"],
+                               stdout=subprocess.PIPE, check=True).stdout
+        out.write(whole[:len(whole) // 2 + 7])
+    failed = package(cut, "-o", data)
+    check(failed.returncode == 3 and "cut.pcap" in failed.stderr, f"a cut capture: {failed.stderr}")
+    check(listing(data) == there, f"left behind: {listing(data) ^ there}")
+    partial = package(cut, "-o", data, "--partial")
+    check(partial.returncode == 3 and (data / "counters/cut.parquet").exists(), f"--partial: {partial.stderr}")
+
+
+def killed(folder, data):
+    """A run that was killed leaves a folder that nobody reads, and that its next run removes."""
+    there = {name for name, _ in listing(data)}
+    fifo = folder / "waits.pcap"
+    os.mkfifo(fifo)
+    environment = dict(os.environ, PYTHONPATH=str(SRC / "python"))
+    run = subprocess.Popen([sys.executable, "-m", "nfsdigest.parquet", fifo, "-o", data], env=environment)
+    with open(fifo, "wb") as out:
+        out.write(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000") + bytes(1 << 17))
+        out.flush()
+        for _ in range(600):
+            if list(data.glob(".part-waits-*/counters/*")):
+                break
+            time.sleep(0.05)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+    left = {name for name, _ in listing(data)} - there
+    check(left and all(name.startswith(".part-waits-") for name in left), f"after a kill: {left}")
+    opened(data).execute("SELECT count(*) FROM operation").fetchall()
+    fifo.unlink()
+    package(CAPTURES / "mem-libnfs-all22.pcap.zst", "-o", data, "--part", "waits")
+    check(not list(data.glob(".part-*")), "the rest of the killed run is still there")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    scratch = pathlib.Path(scratch)
+    made = one(scratch, "vfs-libnfs-all22")
+    one(scratch, "knfsd-netem-udp", "--bodies")
+    one(scratch, "knfsd-snap256", "--rows", "100")
+    parts(scratch, made)
+    killed(scratch, made)
+sys.exit(1 if failures else 0)
