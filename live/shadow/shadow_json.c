@@ -117,6 +117,7 @@ static void put_copy(const struct shadow *s, struct json *j)
     json_u64(j, "refused_acls", c.refused_acls);
     json_u64(j, "at_work", c.at_work);
     json_u64(j, "pausing", c.pausing);
+    json_bool(j, "scratch", c.has_scratch);
     json_object(j, "failed");
     for (int i = 0; i < COPY_REASONS; i++)
         if (c.failed[i])

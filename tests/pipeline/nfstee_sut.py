@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=180
+"""nfstee shadow when its SUT hangs, is slow, is gone, comes back with its files or without, and when the
+shadow itself is stopped or killed.  Clients go on, the relay passes exactly their bytes, and all is
+synchronized again."""
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+from live_client import Client, Ftnfsd  # noqa: E402
+from model_xdr import WRITE  # noqa: E402
+from nfstee_shadow import expect, failures, no_trees_differ, settle, small_tree  # noqa: E402
+from tee_ring import Relay  # noqa: E402
+from tee_traffic import Objects, Shadow, attached, mounted, servers, work  # noqa: E402
+from tee_wire import Wire  # noqa: E402
+
+EACH = 10  # operations between two looks at the clock
+
+
+class Busy:
+    """A client that works at random until the block ends, and must not be held up meanwhile."""
+
+    def __init__(self, what, server, objects, chance, least=3 * EACH):
+        self.what, self.least, self.count, self.over = what, least, 0, False
+        self.thread = threading.Thread(target=self.run, args=(Client(server), objects, chance))
+
+    def run(self, client, objects, chance):
+        while not self.over:
+            work(client, chance, objects, EACH)
+            self.count += EACH
+        client.close()
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        end = time.monotonic() + 20
+        while self.count < self.least and time.monotonic() < end:
+            time.sleep(0.01)
+        done, self.over = self.count, True
+        self.thread.join()
+        expect("%s: operations of the client, at least %d" % (self.what, self.least), done >= self.least, True)
+
+
+class Run:
+    def __init__(self, folder, reference, sut, relay, client_side):
+        self.folder, self.reference, self.sut = folder, reference, sut
+        self.relay, self.client_side, self.chance = relay, client_side, random.Random(7)
+        client, root = mounted(client_side)
+        self.directory = small_tree(client, root)
+        self.client, self.objects = client, Objects(root)
+        work(client, self.chance, self.objects, 100)
+
+    def busy(self, what):
+        return Busy(what, self.client_side, self.objects, self.chance)
+
+    def is_same_again(self, what, shadow):
+        settle(shadow)
+        shadow.wait_for(lambda: not shadow.settle()["copy"]["scratch"], "end of what is between two names")
+        no_trees_differ(what, self.reference, self.sut)
+
+
+def hangs(run, shadow):
+    run.sut.process.send_signal(signal.SIGSTOP)
+    with run.busy("the SUT hangs"):
+        time.sleep(0.5)
+    waiting = shadow.statistics()["requests"]["waiting"]
+    run.sut.process.send_signal(signal.SIGCONT)
+    expect("requests wait for the SUT that hangs", waiting > 0, True)
+    run.is_same_again("the SUT hung", shadow)
+
+
+def is_slow(run, shadow):
+    path = run.folder + "/sut"
+    ftnfsd = run.sut.command[0]
+    subprocess.run([ftnfsd, "ctl", path, "fault-add", "*:delay=30ms"], check=True, stdout=subprocess.DEVNULL)
+    with run.busy("the SUT is slow"):
+        time.sleep(0.5)
+    subprocess.run([ftnfsd, "ctl", path, "fault-clear"], check=True, stdout=subprocess.DEVNULL)
+    run.is_same_again("the SUT was slow", shadow)
+
+
+def is_away(run, shadow, door):
+    """It has its files when it comes back: only its network was away."""
+    door.kill()
+    with run.busy("the SUT is away"):
+        time.sleep(0.3)
+    door.__enter__()
+    run.is_same_again("the SUT was away", shadow)
+    expect("the SUT that was away began anew", shadow.statistics()["sut"]["began_anew"], 0)
+
+
+def begins_anew(run, shadow):
+    port = run.sut.port
+    with run.busy("the SUT begins anew"):
+        run.sut.stop()
+        time.sleep(0.2)
+        run.sut = Ftnfsd("--export", "/a(no_root_squash)", "--port", str(port)).__enter__()
+        shadow.wait_for(lambda: shadow.statistics()["sut"]["began_anew"], "new SUT")
+    run.is_same_again("the SUT began anew", shadow)
+
+
+def shadow_stops(run, shadow):
+    """It is too slow for the ring, and then it dies."""
+    f = next(h for h in run.objects.known if run.objects.type_of(h) == 1)
+    shadow.process.send_signal(signal.SIGSTOP)
+    with run.busy("the shadow is stopped"):
+        for i in range(60):
+            run.client.nfs(WRITE, {"object": f, "offset": i * 1000, "count": 50000, "stable": 0,
+                                   "data": [(50000, i)]})
+    shadow.process.send_signal(signal.SIGCONT)
+    shadow.wait_for(lambda: shadow.statistics()["ring"]["gaps"], "gap")
+    run.is_same_again("the ring was overrun", shadow)
+    with run.busy("the shadow dies"):
+        shadow.process.kill()
+        shadow.process.wait()
+
+
+def main():
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, Wire(reference) as behind, \
+            attached(folder, behind, "--ring", "1M") as relay, Wire(relay) as before:
+        sut.command += ["--control", folder + "/sut"]
+        with sut, Relay(sut.port) as door:
+            run = Run(folder, reference, sut, relay, before)
+            with Shadow(folder, relay, door, "--timeout", "2s", "--queue", "256k") as shadow:
+                settle(shadow)
+                hangs(run, shadow)
+                is_slow(run, shadow)
+                is_away(run, shadow, door)
+                begins_anew(run, shadow)
+                shadow_stops(run, shadow)
+            run.sut.stop()
+        run.client.close()
+        time.sleep(0.1)
+        expect("connections of clients", len(before.streams), 7)
+        # others behind the relay are the shadow's
+        expect("connections whose bytes are not those on the relay's other side",
+               sum(s not in behind.streams for s in before.streams), 0)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
