@@ -133,9 +133,19 @@ int copy_job_start(struct job *job, struct mirror_object *object, struct err *er
     return object->changes ? 0 : -ERR_SYSTEM;
 }
 
-/* Reads the object, after no call is outstanding that the set would not know. */
+int copy_job_work(struct job *job, struct err *err)
+{
+    if (job->object->type == NF3REG)
+        return copy_file_begin(job, err);
+    return job->object->type == NF3DIR ? copy_directory_begin(job, err)
+                                       : copy_attributes_begin(job, err);
+}
+
+/* No call is outstanding that the set would not know. */
 static int work(struct job *job, struct err *err)
 {
+    const struct copy_host *host = &job->copy->setup.host;
+
     if (change_set_state(job->object->changes) != CHANGES_NOTED)
         change_set_restart(job->object->changes);
     job->stage = STAGE_WORK;
@@ -145,10 +155,9 @@ static int work(struct job *job, struct err *err)
     job->looks = 0;
     for (int i = 0; i < COPY_LANES; i++)
         job->lanes[i].busy = false;
-    if (job->object->type == NF3REG)
-        return copy_file_begin(job, err);
-    return job->object->type == NF3DIR ? copy_directory_begin(job, err)
-                                       : copy_attributes_begin(job, err);
+    if (host->was_same && host->was_same(host->ctx, job->object, NULL))
+        return copy_same_begin(job, err);
+    return copy_job_work(job, err);
 }
 
 static bool is_quiet(const struct job *job, uint64_t before)

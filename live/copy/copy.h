@@ -54,6 +54,7 @@
 #include "mirror/change_set.h"
 #include "mirror/objects.h"
 #include "net/rpc_client.h"
+#include "wire/nfs3_structs.h"
 
 enum {
     COPY_LANES = 8, /* calls of one object that are outstanding at once */
@@ -97,6 +98,11 @@ struct copy_host {
     int (*failed)(void *ctx, struct mirror_object *object, enum copy_why why, uint32_t tries,
                   const char *text, struct err *err);
     void *ctx;
+    /* May be NULL.  The object was the same on both servers once, and whether it still is shows in
+     * the reference's |attributes|; NULL: it is worth asking for them.  True: nothing is read, only
+     * the attributes are set on the SUT, and changes are played. */
+    bool (*was_same)(void *ctx, const struct mirror_object *object,
+                     const struct fattr3 *attributes);
 };
 
 /* The pointers must stay. */
@@ -151,6 +157,7 @@ struct copy_counts {
     uint64_t reference_calls, sut_calls;
     uint64_t made, linked, moved, removed; /* names on the SUT */
     uint64_t again;                        /* copies that began again */
+    uint64_t same;                         /* objects that were not read (host.was_same) */
     uint64_t played;                       /* changes, on the SUT */
     uint64_t refused_names;  /* of the reference: ".", "/" in them, too long, ... (RFC 1813 s3.2) */
     uint64_t refused_owners; /* objects whose owner the SUT does not set */

@@ -266,6 +266,8 @@ struct lane *
 copy_job_lane(struct job *job); /* the first one, for steps that have one call at a time */
 /* Begins the stage, which copy_look ends. */
 int copy_job_wait(struct job *job, enum job_stage stage);
+/* Reads the object. */
+int copy_job_work(struct job *job, struct err *err);
 /* Another lane removes one of the names of the same object on the SUT. */
 bool copy_is_taken(const struct copy *copy, const struct lane *lane);
 bool copy_job_is_ours(const struct job *job); /* the object's state is still what the job made it */
@@ -364,6 +366,8 @@ void copy_scratch_sweeper_failed(struct copy *copy);
 int copy_job_read_all(struct job *job, struct err *err);
 int copy_job_play(struct job *job, struct err *err);
 int copy_attributes_begin(struct job *job, struct err *err); /* of what has only attributes */
+/* Asks the reference if the object still is what it was; then, if not, |copy_job_work|. */
+int copy_same_begin(struct job *job, struct err *err);
 /* GETACL or GETATTR of the reference, whose position is wanted; then STAGE_READ. */
 int copy_job_last_look(struct job *job, struct err *err);
 int copy_job_look_at_attributes(struct job *job, struct err *err); /* GETATTR */

@@ -56,6 +56,36 @@ int copy_job_last_look(struct job *job, struct err *err)
     return copy_acl_has(job) ? copy_acl_look(job, err) : copy_job_look_at_attributes(job, err);
 }
 
+/* --- it may be the same as before */
+
+static int took_same(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct job *job = lane->job;
+    const struct copy_host *host = &job->copy->setup.host;
+    struct GETATTR3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status)
+        return copy_job_refused(lane, status);
+    lane->busy = false;
+    if (!host->was_same(host->ctx, job->object, &res.obj_attributes)) {
+        job->wants_position = job->has_position = false;
+        return copy_job_work(job, err);
+    }
+    job->copy->counts.same++;
+    copy_job_saw_attributes(job, &res.obj_attributes);
+    return copy_job_wait(job, STAGE_READ);
+}
+
+int copy_same_begin(struct job *job, struct err *err)
+{
+    struct GETATTR3args args = { mirror_handle(job->copy->setup.mirror, job->object) };
+    struct lane *lane = copy_job_lane(job);
+
+    lane->busy = true;
+    return copy_lane_last_call(lane, COPY_GETATTR, &args, took_same, err);
+}
+
 int copy_attributes_begin(struct job *job, struct err *err)
 {
     return copy_job_last_look(job, err);

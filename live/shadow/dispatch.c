@@ -42,11 +42,13 @@ static int leave(struct shadow *s, struct mirror_object *object, enum mirror_sta
 
 int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err)
 {
+    gaps_clear(s, object);
     /* What the SUT has no handle for is found by its directory. */
     while (object && is_followed(object) && !object->sut_handle_len && !object->is_root) {
         if (leave(s, object, MIRROR_UNKNOWN, since, err) < 0)
             return -err->code;
         object = object->parent ? mirror_at(s->mirror, object->parent) : NULL;
+        gaps_clear(s, object);
     }
     if (!object || !is_followed(object)) {
         if (object && object->id < s->known_cap && known_of(s, object->id)->broken > since)
@@ -88,9 +90,14 @@ int dispatch_leave_out(struct shadow *s, struct request *r, enum shadow_fate fat
 
 int dispatch_all_again(struct shadow *s, uint64_t since, struct err *err)
 {
-    for (struct mirror_object *o = mirror_next(s->mirror, NULL); o; o = mirror_next(s->mirror, o))
-        if (dispatch_again(s, o, since, err) < 0)
+    for (struct mirror_object *o = mirror_next(s->mirror, NULL); o; o = mirror_next(s->mirror, o)) {
+        const struct known *k = known_get(s, o->id, err);
+        uint64_t before = k ? gaps_same_before(s, o) : 0;
+
+        if (!k || dispatch_again(s, o, since, err) < 0)
             return -err->code;
+        gaps_suspect(s, o, before);
+    }
     return 0;
 }
 

@@ -45,6 +45,7 @@ int intake_message(void *ctx, const struct engine_tapped *tapped, struct err *er
         return 0;
     s->message++;
     s->position = m->frame;
+    s->position_time = m->time;
     s->last_called = NULL;
     s->reply.len = 0;
     s->is_own = is_own(s, m->flow);
@@ -126,7 +127,9 @@ static int on_operation(struct shadow *s, const struct record_operation *op, str
     uint32_t gone;
 
     if (!r) {
-        if (op->pairing != CALL_LOST || s->is_own)
+        bool is_late = op->pairing == PAIRED && s->counts.gaps && op->call.frame <= s->last_lost;
+
+        if ((op->pairing != CALL_LOST && !is_late) || s->is_own)
             return 0;
         s->counts.requests++; /* whatever it was, it may have changed anything */
         s->counts.fates[FATE_GAP]++;
@@ -182,12 +185,5 @@ int intake_record(void *ctx, const struct record *record, struct err *err)
 
 int intake_gap(void *ctx, const struct tap_gap *gap, struct err *err)
 {
-    struct shadow *s = ctx;
-
-    s->counts.gaps++;
-    s->counts.lost_entries += gap->last - gap->first + 1;
-    if (dispatch_all_again(s, s->position, err) < 0)
-        return -err->code;
-    s->position = gap->last;
-    return 0;
+    return gaps_note(ctx, gap, err);
 }

@@ -109,6 +109,7 @@ static const enum whose whose_of[TEE_OBJECTS] = {
 /* What a server says, and between which entries of the ring it said so. */
 struct saying {
     uint64_t begin, end;
+    int64_t time;                           /* of |end|, ns since 1970 */
     const struct attributes_before *before; /* NULL: it does not say */
     const struct attributes *after;
 };
@@ -132,9 +133,19 @@ int learn_behind(struct shadow *s, struct mirror_object *object, uint64_t since,
     return dispatch_again(s, object, since, err);
 }
 
-static void see(struct known *k, uint64_t end, const struct attributes *a)
+static void see(struct known *k, const struct saying *it, const struct attributes *a)
 {
-    k->seen = (struct attributes_seen){ true, end, a->size, a->mtime, a->ctime };
+    struct attributes_seen *seen = &k->seen;
+    bool is_same = seen->is_known && seen->size == a->size && seen->mtime == a->mtime &&
+                   seen->ctime == a->ctime;
+
+    *seen = (struct attributes_seen){ .is_known = true,
+                                      .since = is_same ? seen->since : it->end,
+                                      .at = is_same ? seen->at : it->time,
+                                      .end = it->end,
+                                      .size = a->size,
+                                      .mtime = a->mtime,
+                                      .ctime = a->ctime };
 }
 
 /* A request that takes or makes names may change the ctime of an object that is not known before
@@ -162,7 +173,7 @@ static int learn_unchanged(struct shadow *s, struct mirror_object *object, const
     if (is_behind(&k->seen, it) && object->state != MIRROR_COPYING &&
         learn_behind(s, object, it->begin, err) < 0)
         return -err->code;
-    see(k, it->end, it->after);
+    see(k, it, it->after);
     return 0;
 }
 
@@ -198,7 +209,7 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
     bool has_after = effect_attributes(e, whose, &after), changes = changes_object(r, id);
     bool has_before = effect_before(e, whose, &before);
     bool has_rival = touches_rival(s, r, id);
-    const struct saying it = { r->begin, r->end, has_before ? &before : NULL,
+    const struct saying it = { r->begin, r->end, e->done_time, has_before ? &before : NULL,
                                has_after && !changes ? &after : NULL };
 
     if (!has_rival && !names_may_change(s, r->end) && is_behind(&k->seen, &it) &&
@@ -213,7 +224,7 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
         k->was_linked |= k->is_linked;
     }
     if (has_after && !has_rival)
-        see(k, r->end, &after);
+        see(k, &it, &after);
     else if (has_rival || changes)
         k->seen.is_known = false;
     return 0;
@@ -254,7 +265,9 @@ int learn_attributes(struct shadow *s, struct request *r, struct err *err)
     for (uint32_t i = 0; i < TEE_OBJECTS; i++)
         if (r->objects[i] && learn_one(s, r, i, err) < 0)
             return -err->code;
-    return learn_entries(s, &r->effect, &(struct saying){ .begin = r->begin, .end = r->end }, err);
+    return learn_entries(
+        s, &r->effect,
+        &(struct saying){ .begin = r->begin, .end = r->end, .time = r->effect.done_time }, err);
 }
 
 int learn_own(struct shadow *s, const struct record_operation *op, struct err *err)
@@ -270,11 +283,11 @@ int learn_own(struct shadow *s, const struct record_operation *op, struct err *e
                         .result_body = op->result,
                         .arguments_length = op->arguments_wire,
                         .result_length = op->result_wire };
-    struct saying it = { .begin = op->call.frame, .end = op->reply.frame };
+    struct saying it = { .begin = op->call.frame, .end = op->reply.frame, .time = op->reply.time };
     struct mirror_object *object;
     struct attributes after;
 
-    if (!e.procedure || op->program != NFS3_PROGRAM)
+    if (!e.procedure || (op->program != NFS3_PROGRAM && op->program != NFSACL_PROGRAM))
         return 0;
     effect_decode(&e);
     object = e.succeeded && !(e.roles & ROLE_PARENT) && e.handle.len

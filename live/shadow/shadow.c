@@ -46,6 +46,7 @@ static int on_synchronized(void *ctx, struct mirror_object *object, struct err *
         return -err->code;
     k->is_held = true;
     k->was_copied = true;
+    k->same_before = 0;
     teelog_remade(s->log, object->id);
     return 0;
 }
@@ -70,6 +71,9 @@ static int on_failed(void *ctx, struct mirror_object *object, enum copy_why why,
     (void)tries, (void)text;
     if (!k)
         return -err->code;
+    gaps_clear(s, object);
+    if (why == COPY_LOST) /* its directory makes it again */
+        gaps_clear(s, mirror_at(s->mirror, object->parent));
     k->epoch++;
     k->broken = 0;
     k->left = loop_clock() + send_wall_clock_ahead();
@@ -212,7 +216,8 @@ static int open_copy(struct shadow *s, struct err *err)
         .objects = s->limits.sync_at_once,
         .bytes_per_second = s->limits.sync_bytes,
         .objects_per_second = s->limits.sync_objects,
-        .host = { position, is_quiet, is_wanted, on_synchronized, on_played, on_failed, s },
+        .host = { position, is_quiet, is_wanted, on_synchronized, on_played, on_failed, s,
+                  gaps_was_same },
     };
 
     s->copy = copy_new(&setup, err);
@@ -281,6 +286,7 @@ int shadow_sut_root(struct shadow *s, struct bytes root, struct err *err)
         memcpy(sut->root, root.data, root.len);
     sut->root_len = root.len;
     s->is_checking = false;
+    gaps_forget(s);
     listings_free(&s->listings);
     result = copy_begin(s->copy, (struct bytes){ reference->root, reference->root_len }, root, err);
     loop_idle(s->loop, &s->send);

@@ -111,6 +111,7 @@ static void put_copy(const struct shadow *s, struct json *j)
     json_u64(j, "made", c.made);
     json_u64(j, "removed", c.removed);
     json_u64(j, "again", c.again);
+    json_u64(j, "same", c.same);
     json_u64(j, "played", c.played);
     json_u64(j, "refused_owners", c.refused_owners);
     json_u64(j, "acls", c.acls);

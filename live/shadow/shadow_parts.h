@@ -88,7 +88,8 @@ struct request {
 
 struct attributes_seen {
     bool is_known;
-    uint64_t end; /* entry in which they were seen */
+    uint64_t since, end; /* entries in which they were seen first and last */
+    int64_t at;          /* when |since| was, ns since 1970 */
     uint64_t size;
     int64_t mtime, ctime;
 };
@@ -107,6 +108,10 @@ struct known {
     bool is_linked;  /* has more than one name, for all that attributes said */
     bool was_linked; /* has or had more than one name, on one of the servers */
     struct attributes_seen seen;
+    /* It was the same on both servers before this entry of the ring, from which on changes may have
+     * been missed; and its handle on the SUT then.  0: it was not, or has to be copied anyway. */
+    uint64_t same_before;
+    uint32_t same_handle;
     uint64_t changed;     /* entry of the end of the last change that was sent to the SUT */
     int64_t sut_changed;  /* when the SUT answered it, ns since 1970 */
     int64_t played;       /* when it was synchronized, ns since 1970 */
@@ -202,13 +207,17 @@ struct shadow {
     struct request_list recent;  /* STAGE_ENDED, by |end| */
     struct request_list pending; /* from STAGE_WAITING on, by |end| */
     struct request *ready, *last_ready;
-    uint64_t position;            /* the last entry with a message */
-    uint64_t forgotten;           /* ends of requests up to here are not known any more */
-    uint64_t message;             /* messages so far */
-    const struct request *judged; /* now */
-    int64_t unsettled;            /* when not all was synchronized the last time, ns since 1970 */
-    struct request *last_called;  /* what the latest message made */
-    struct buf reply;             /* the latest one's bytes */
+    uint64_t position;              /* the last entry with a message, */
+    int64_t position_time;          /* and its time, ns since 1970 */
+    uint64_t first_lost, last_lost; /* entries, of a series of gaps (gaps.c) */
+    int64_t lost_time;              /* |position_time| when it began */
+    int64_t last_gap, gap_noticed;  /* ns of the loop's clock; |gap_noticed| 0: calls were ended */
+    uint64_t forgotten;             /* ends of requests up to here are not known any more */
+    uint64_t message;               /* messages so far */
+    const struct request *judged;   /* now */
+    int64_t unsettled;              /* when not all was synchronized the last time, ns since 1970 */
+    struct request *last_called;    /* what the latest message made */
+    struct buf reply;               /* the latest one's bytes */
     uint32_t reply_flags;
     bool is_own;                /* the latest message was the copy's */
     int64_t client_seen;        /* the latest one of a client, ns of the loop's clock */
@@ -317,8 +326,24 @@ int dispatch_leave_out(struct shadow *s, struct request *r, enum shadow_fate fat
 /* Copies what |r| has made, if a client had found it before the reply, so that nobody knows whether
  * it was changed meanwhile.  Call it when |r| was judged: what it says of the object is older. */
 int dispatch_made(struct shadow *s, const struct request *r, struct err *err);
-/* Nothing is known to be the same any more. */
+/* Nothing is known to be the same any more, since something was missed after the entry |since|. */
 int dispatch_all_again(struct shadow *s, uint64_t since, struct err *err);
+
+/* --- gaps.c: the ring was overwritten before it was read */
+
+int gaps_note(struct shadow *s, const struct tap_gap *gap, struct err *err);
+/* Calls whose replies must have been in the gap are given up. */
+int gaps_end_calls(struct shadow *s, struct err *err);
+/* The object has been the same before the gap, and its attributes show that it still is. */
+bool gaps_was_same(void *ctx, const struct mirror_object *object, const struct fattr3 *attributes);
+/* Something may have been missed of the object.  First: the entry before which it was the same, or
+ * 0.  Then, when it is queued again: its attributes will tell whether it still is. */
+uint64_t gaps_same_before(const struct shadow *s, const struct mirror_object *object);
+void gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t before);
+/* It has to be copied, whatever its attributes are.  NULL is allowed. */
+void gaps_clear(struct shadow *s, const struct mirror_object *object);
+/* The SUT began anew. */
+void gaps_forget(struct shadow *s);
 /* FATE_COMPARED: all is synchronized that the request needs. */
 enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r);
 /* Changes of the object are played: what waited for that goes on. */

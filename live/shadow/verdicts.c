@@ -292,7 +292,7 @@ int verdicts_look(void *ctx, struct err *err)
 {
     struct shadow *s = ctx;
 
-    if (run(s, err) < 0)
+    if (gaps_end_calls(s, err) < 0 || run(s, err) < 0)
         return -err->code;
     while (s->gone_count)
         learn_forget(s, s->gone[--s->gone_count]);

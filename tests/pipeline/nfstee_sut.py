@@ -16,8 +16,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from live_client import Client, Ftnfsd  # noqa: E402
-from model_xdr import WRITE  # noqa: E402
-from nfstee_shadow import expect, failures, no_trees_differ, settle, small_tree  # noqa: E402
+from model_xdr import GETATTR, WRITE  # noqa: E402
+from nfstee_shadow import expect, failures, fates, no_trees_differ, settle, small_tree  # noqa: E402
 from tee_ring import Relay  # noqa: E402
 from tee_traffic import Objects, Shadow, attached, mounted, servers, work  # noqa: E402
 from tee_wire import Wire  # noqa: E402
@@ -28,7 +28,7 @@ EACH = 10  # operations between two looks at the clock
 class Busy:
     """A client that works at random until the block ends, and must not be held up meanwhile."""
 
-    def __init__(self, what, server, objects, chance, least=3 * EACH):
+    def __init__(self, what, server, objects, chance, least):
         self.what, self.least, self.count, self.over = what, least, 0, False
         self.thread = threading.Thread(target=self.run, args=(Client(server), objects, chance))
 
@@ -60,8 +60,8 @@ class Run:
         self.client, self.objects = client, Objects(root)
         work(client, self.chance, self.objects, 100)
 
-    def busy(self, what):
-        return Busy(what, self.client_side, self.objects, self.chance)
+    def busy(self, what, least=3 * EACH):
+        return Busy(what, self.client_side, self.objects, self.chance, least)
 
     def is_same_again(self, what, shadow):
         settle(shadow)
@@ -111,15 +111,26 @@ def begins_anew(run, shadow):
 
 def shadow_stops(run, shadow):
     """It is too slow for the ring, and then it dies."""
+    time.sleep(2.2)  # what changed later is read again
+    run.client.nfs(GETATTR, {"object": run.directory})
+    before = settle(shadow)
+    count = before["objects"]["synchronized"]
     f = next(h for h in run.objects.known if run.objects.type_of(h) == 1)
     shadow.process.send_signal(signal.SIGSTOP)
-    with run.busy("the shadow is stopped"):
+    with run.busy("the shadow is stopped", 1):
         for i in range(60):
             run.client.nfs(WRITE, {"object": f, "offset": i * 1000, "count": 50000, "stable": 0,
                                    "data": [(50000, i)]})
     shadow.process.send_signal(signal.SIGCONT)
     shadow.wait_for(lambda: shadow.statistics()["ring"]["gaps"], "gap")
     run.is_same_again("the ring was overrun", shadow)
+    after = shadow.statistics()
+    same = after["copy"]["same"] - before["copy"]["same"]
+    expect("objects that were not read again behind the gap, at least half", 2 * same >= count, True)
+    with run.busy("behind the gap"):
+        pass
+    found = fates(after, settle(shadow))
+    expect("requests compared behind the gap", found["compared"] > 0.8 * found["all"], True)
     with run.busy("the shadow dies"):
         shadow.process.kill()
         shadow.process.wait()
@@ -142,7 +153,7 @@ def main():
             run.sut.stop()
         run.client.close()
         time.sleep(0.1)
-        expect("connections of clients", len(before.streams), 7)
+        expect("connections of clients", len(before.streams), 8)
         # others behind the relay are the shadow's
         expect("connections whose bytes are not those on the relay's other side",
                sum(s not in behind.streams for s in before.streams), 0)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/gaps.c
+ *
+ * The relay has overwritten entries of the ring before they were read: nobody knows what clients
+ * changed meanwhile.  Everything is queued for the copy.  But the copy does not read what was the
+ * same on both servers before, and whose size, mtime and ctime on the reference are those that were
+ * seen last before the gap.
+ *
+ * Two changes within one tick of the reference's clock have one ctime, so this holds only if these
+ * attributes were first seen TICK before the gap began.
+ *
+ * A call that was under way when the gap began, and whose reply does not come, is given up after
+ * WAIT: else its objects could not be copied.  If its reply comes later nevertheless, nothing is
+ * known to be the same once more.
+ */
+#include "shadow/shadow_parts.h"
+
+#include <xxhash.h>
+
+#define TICK INT64_C(2000000000) /* ns */
+#define WAIT INT64_C(5000000000)
+#define SERIES                                                                                     \
+    INT64_C(60000000000) /* ns: gaps that follow each other faster count as one: a call            \
+                          * that was lost in the first one may still be under way */
+
+static int64_t ns_of(const struct nfstime3 *t)
+{
+    return (int64_t)t->seconds * 1000000000 + t->nseconds;
+}
+
+static uint32_t handle_hash(const struct shadow *s, const struct mirror_object *object)
+{
+    struct bytes handle = mirror_sut_handle(s->mirror, object);
+
+    return (uint32_t)XXH3_64bits(handle.data, handle.len);
+}
+
+/* What was seen of it last before the gaps shows what it was then. */
+static bool has_seen(const struct shadow *s, const struct known *k)
+{
+    return k->seen.is_known && k->seen.since < k->same_before && k->seen.at <= s->lost_time - TICK;
+}
+
+uint64_t gaps_same_before(const struct shadow *s, const struct mirror_object *object)
+{
+    const struct known *k = known_of(s, object->id);
+
+    if (object->state == MIRROR_QUEUED)
+        return k->same_before;
+    return object->state == MIRROR_SYNCHRONIZED && !k->is_held ? s->first_lost : 0;
+}
+
+void gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t before)
+{
+    struct known *k = known_of(s, object->id);
+
+    if (object->state != MIRROR_QUEUED)
+        return;
+    k->same_before = before;
+    k->same_handle = handle_hash(s, object);
+}
+
+void gaps_clear(struct shadow *s, const struct mirror_object *object)
+{
+    if (object && object->id < s->known_cap)
+        known_of(s, object->id)->same_before = 0;
+}
+
+bool gaps_was_same(void *ctx, const struct mirror_object *object, const struct fattr3 *a)
+{
+    const struct shadow *s = ctx;
+    const struct known *k = object->id < s->known_cap ? known_of(s, object->id) : NULL;
+
+    if (!k || !k->same_before || k->same_handle != handle_hash(s, object) || !has_seen(s, k))
+        return false;
+    return !a || (a->size == k->seen.size && ns_of(&a->mtime) == k->seen.mtime &&
+                  ns_of(&a->ctime) == k->seen.ctime);
+}
+
+void gaps_forget(struct shadow *s)
+{
+    for (uint32_t i = 0; i < s->known_cap; i++)
+        known_of(s, i)->same_before = 0;
+}
+
+int gaps_note(struct shadow *s, const struct tap_gap *gap, struct err *err)
+{
+    int64_t now = loop_now(s->loop);
+
+    if (!s->counts.gaps++ || now - s->last_gap > SERIES) {
+        s->first_lost = gap->first;
+        s->lost_time = s->position_time;
+    }
+    s->last_lost = gap->last;
+    s->gap_noticed = s->last_gap = now;
+    s->counts.lost_entries += gap->last - gap->first + 1;
+    if (dispatch_all_again(s, s->position, err) < 0)
+        return -err->code;
+    s->position = gap->last;
+    return 0;
+}
+
+int gaps_end_calls(struct shadow *s, struct err *err)
+{
+    struct request *r, *next;
+
+    if (!s->gap_noticed || loop_now(s->loop) - s->gap_noticed < WAIT)
+        return 0;
+    s->gap_noticed = 0;
+    for (r = s->called.first; r && r->begin <= s->last_lost; r = next) {
+        next = r->next;
+        requests_answered(s, r);
+        r->end = s->position;
+        r->ended = loop_now(s->loop);
+        if (touches_meet(s, r, err) < 0 || dispatch_leave_out(s, r, FATE_GAP, err) < 0)
+            return -err->code;
+    }
+    return 0;
+}
