@@ -169,6 +169,18 @@ static void hold(struct copy *copy)
     copy->hold_until = loop_now(copy->setup.loop) + copy->hold;
 }
 
+int copy_leaves(struct copy *copy, struct mirror_object *object, enum mirror_state state,
+                const char *text, struct err *err)
+{
+    const struct copy_host *host = &copy->setup.host;
+    bool leaves = object->state == MIRROR_SYNCHRONIZED && state != MIRROR_SYNCHRONIZED;
+    int result = mirror_set_state(copy->setup.mirror, object, state, err);
+
+    /* the host may hold requests back until it is played, which it will not be */
+    return result == 0 && leaves ? host->failed(host->ctx, object, COPY_LOST, 1, text, err)
+                                 : result;
+}
+
 int copy_lose(struct copy *copy, struct mirror_object *object, struct err *err)
 {
     struct mirror *m = copy->setup.mirror;
@@ -177,7 +189,7 @@ int copy_lose(struct copy *copy, struct mirror_object *object, struct err *err)
         return -ERR_SYSTEM;
     return object->state == MIRROR_GONE || object->state == MIRROR_EXCLUDED
                ? 0
-               : mirror_set_state(m, object, MIRROR_UNKNOWN, err);
+               : copy_leaves(copy, object, MIRROR_UNKNOWN, "the SUT does not have it", err);
 }
 
 int copy_make_again(struct copy *copy, struct mirror_object *object, struct err *err)
@@ -190,8 +202,9 @@ int copy_make_again(struct copy *copy, struct mirror_object *object, struct err 
         return result;
     if (parent->state == MIRROR_COPYING)
         copy_again(copy, parent);
-    return parent->state == MIRROR_SYNCHRONIZED ? mirror_set_state(m, parent, MIRROR_QUEUED, err)
-                                                : 0;
+    return parent->state == MIRROR_SYNCHRONIZED
+               ? copy_leaves(copy, parent, MIRROR_QUEUED, "the SUT lost an object in it", err)
+               : 0;
 }
 
 static int tell_failure(struct job *job, struct err *err)

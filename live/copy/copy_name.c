@@ -274,7 +274,7 @@ int copy_name_stands(struct lane *lane, struct err *err)
         state = MIRROR_EXCLUDED;
     else if (lane->work.is_new || (state == MIRROR_UNKNOWN && !copy_is_pausing(copy, child)))
         state = MIRROR_QUEUED;
-    if (mirror_set_state(copy->setup.mirror, child, state, err) < 0)
+    if (copy_leaves(copy, child, state, "the SUT has it anew", err) < 0)
         return -err->code;
     copy_look_later(copy);
     return copy_lane_done(lane, err);

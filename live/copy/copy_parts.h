@@ -282,6 +282,9 @@ int copy_job_failed(struct job *job, enum copy_why why, const char *format, ...)
 /* A status that the step does not expect. */
 int copy_job_refused(struct lane *lane, uint32_t status);
 void copy_job_ends(struct job *job, enum job_end end);
+/* Sets another state, and tells the host if the object was synchronized. */
+int copy_leaves(struct copy *copy, struct mirror_object *object, enum mirror_state state,
+                const char *text, struct err *err);
 /* The SUT does not have it any more: its handle is forgotten, its state is MIRROR_UNKNOWN. */
 int copy_lose(struct copy *copy, struct mirror_object *object, struct err *err);
 /* The same, and its directory makes it again. */

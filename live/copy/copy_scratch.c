@@ -204,7 +204,7 @@ static int took_gone(struct lane *lane, struct bytes body, struct err *err)
     end_sweep(lane->job);
     /* its times are now's */
     return root && root->state == MIRROR_SYNCHRONIZED
-               ? mirror_set_state(m, root, MIRROR_QUEUED, err)
+               ? copy_leaves(copy, root, MIRROR_QUEUED, "its times are new", err)
                : 0;
 }
 
