@@ -54,10 +54,12 @@ static const char *const queries[] = {
     /* SQLite's own view; "ok" is none */
     "SELECT 'the database is damaged: ' || integrity_check FROM pragma_integrity_check"
     " WHERE integrity_check <> 'ok'",
-    "SELECT printf('%s %d: refers to a row of %s that is not there', \"table\", rowid, parent)"
-    " FROM pragma_foreign_key_check",
-    "SELECT printf('operation %d: depends on %d, which is not there', id, depends_on)"
-    " FROM operation o WHERE depends_on IS NOT NULL"
+    /* ids without gaps need no search */
+    "WITH known AS MATERIALIZED (SELECT min(id) AS low, max(id) AS high,"
+    " max(id) - min(id) + 1 = count(*) AS whole FROM operation)"
+    " SELECT printf('operation %d: depends on %d, which is not there', id, depends_on)"
+    " FROM operation o, known k WHERE depends_on IS NOT NULL"
+    " AND (NOT k.whole OR depends_on NOT BETWEEN k.low AND k.high)"
     " AND NOT EXISTS (SELECT 1 FROM operation d WHERE d.id = o.depends_on)",
     "SELECT printf('name_event %d: of operation %d, which is not there', id, operation)"
     " FROM name_event e WHERE operation IS NOT NULL"
@@ -99,6 +101,41 @@ static const char *const queries[] = {
     " FROM path c JOIN path p ON p.id = c.parent"
     " WHERE c.text <> rtrim(p.text, '/') || '/' || c.name",
 };
+
+/* Most references are those of operations, and most tables have ids without gaps.  Then one pass
+ * over the operations, which compares numbers, finds out that all their references are good. */
+static const char select_outside[] =
+    "SELECT 'SELECT EXISTS (SELECT 1 FROM operation o WHERE ' || group_concat(printf("
+    "'o.\"%w\" NOT BETWEEN (SELECT ifnull(min(id), 0) FROM \"%w\") AND"
+    " (SELECT ifnull(max(id), -1) FROM \"%w\") OR (SELECT max(id) - min(id) + 1 <> count(*)"
+    " FROM \"%w\")', \"from\", \"table\", \"table\", \"table\"), ' OR ') || ')'"
+    " FROM pragma_foreign_key_list('operation')";
+
+#define BAD_REFERENCES                                                                             \
+    "SELECT printf('%s %d: refers to a row of %s that is not there', f.\"table\", f.rowid, "       \
+    "f.parent)"                                                                                    \
+    " FROM sqlite_schema s JOIN pragma_foreign_key_check(s.name) f WHERE s.type = 'table'"
+
+static int check_references(struct verifier *v, struct err *err)
+{
+    sqlite3_stmt *stmt, *outside = NULL;
+    bool suspect = true; /* operations may have bad ones */
+    int result;
+
+    if (store_prepare(v->store, select_outside, &stmt, err) < 0)
+        return -err->code;
+    result = 0;
+    if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) == SQLITE_TEXT)
+        result = store_prepare(v->store, (const char *)sqlite3_column_text(stmt, 0), &outside, err);
+    if (outside) {
+        suspect = sqlite3_step(outside) != SQLITE_ROW || sqlite3_column_int(outside, 0);
+        result = store_finish(v->store, outside, result, err);
+    }
+    result = store_finish(v->store, stmt, result, err);
+    if (result < 0)
+        return result;
+    return each_row(v, suspect ? BAD_REFERENCES : BAD_REFERENCES " AND s.name <> 'operation'", err);
+}
 
 /* The body must be what the table of its procedure and its flags say. */
 static void check_body(struct verifier *v, int64_t id, const struct type *type, const char *what,
@@ -163,6 +200,8 @@ int verify(struct store *store, void (*show)(void *ctx, const char *text), void 
         if (i == 0 && v.findings) /* nothing else can be believed */
             result = err_set(err, ERR_INPUT, "%s: the database is damaged", store->path);
     }
+    if (result == 0)
+        result = check_references(&v, err);
     if (result == 0)
         result = check_bodies(&v, err);
     *findings = v.findings;
