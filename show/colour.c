@@ -12,12 +12,26 @@ bool colour_is_wanted(FILE *out)
     return !(no && *no) && terminal && strcmp(terminal, "dumb") != 0 && isatty(fileno(out));
 }
 
-void colour_put(FILE *out, bool wanted, enum colour colour, const char *text)
+void colour_begin(FILE *out, bool wanted, enum colour colour)
 {
     /* ECMA-48 s8.3.117: foreground red and green, bold */
     static const char *const begins[] = {
         [COLOUR_BAD] = "\033[31m", [COLOUR_GOOD] = "\033[32m", [COLOUR_HEAD] = "\033[1m"
     };
 
-    fprintf(out, "%s%s%s", wanted ? begins[colour] : "", text, wanted ? "\033[0m" : "");
+    if (wanted)
+        fputs(begins[colour], out);
+}
+
+void colour_end(FILE *out, bool wanted)
+{
+    if (wanted)
+        fputs("\033[0m", out);
+}
+
+void colour_put(FILE *out, bool wanted, enum colour colour, const char *text)
+{
+    colour_begin(out, wanted, colour);
+    fputs(text, out);
+    colour_end(out, wanted);
 }

@@ -17,5 +17,8 @@ bool colour_is_wanted(FILE *out);
 
 /* Writes |text|, in a colour if |wanted|.  The text ends no line. */
 void colour_put(FILE *out, bool wanted, enum colour colour, const char *text);
+/* The same for what others write in between. */
+void colour_begin(FILE *out, bool wanted, enum colour colour);
+void colour_end(FILE *out, bool wanted);
 
 #endif

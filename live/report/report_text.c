@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/values.h"
 #include "report/report_parts.h"
+#include "show/colour.h"
 
 #include <inttypes.h>
 
@@ -65,13 +66,19 @@ double report_concurrency(const struct report *r)
 
 static void verdict(const struct report *r, FILE *to)
 {
+    bool colour = colour_is_wanted(to);
+
     fprintf(to, "\nVerdict\n");
     for (uint32_t i = 0; i < r->counts[REPORT_CLASSES]; i++) {
         const struct report_class *c = &r->classes[i];
 
-        if (c->operations)
-            fprintf(to, "  %-18s %12" PRIu64 "  %6.2f %%\n", c->name, c->operations,
+        if (c->operations) {
+            colour_begin(to, colour, i == VERDICT_AS_RECORDED ? COLOUR_GOOD : COLOUR_BAD);
+            fprintf(to, "  %-18s", c->name);
+            colour_end(to, colour);
+            fprintf(to, " %12" PRIu64 "  %6.2f %%\n", c->operations,
                     report_share(c->operations, r->run.operations));
+        }
         if (i == VERDICT_AS_RECORDED && r->run.explained)
             fprintf(to, "    %-16s %12" PRIu64 "  %6.2f %%\n", "under rules only", r->run.explained,
                     report_share(r->run.explained, r->run.operations));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/anon.h"
+#include "base/json.h"
 #include "capture/convert.h"
 #include "cli/engine_args.h"
 #include "cli/cli.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static const char about[] =
@@ -19,7 +21,7 @@ static const char about[] =
 
 struct anonymizer {
     const char *output, *policy_name, *key_path;
-    bool force, stats;
+    bool force, stats, json;
     struct engine_args options;
     struct policy *policy;
     struct key key;
@@ -50,6 +52,25 @@ static int show_counter(void *ctx, const char *name, uint64_t value, struct err 
     return 0;
 }
 
+static int put_counter(void *ctx, const char *name, uint64_t value, struct err *err)
+{
+    (void)err;
+    json_u64(ctx, name, value);
+    return 0;
+}
+
+static int print_counters(const struct anonymizer *a, struct err *err)
+{
+    struct json j = { .out = stdout };
+    int result;
+
+    json_object(&j, NULL);
+    result = anon_counters(a->anon, put_counter, &j, err);
+    json_object_end(&j);
+    json_end(&j);
+    return result;
+}
+
 static int end_output(void *ctx, bool cut, struct err *err)
 {
     struct anonymizer *a = ctx;
@@ -57,6 +78,8 @@ static int end_output(void *ctx, bool cut, struct err *err)
     if (anon_end(a->anon, cut, err) < 0 || output_commit(a->file, err) < 0)
         return -err->code;
     progress_clear();
+    if (a->json && print_counters(a, err) < 0)
+        return -err->code;
     return a->stats ? anon_counters(a->anon, show_counter, stderr, err) : 0;
 }
 
@@ -67,6 +90,8 @@ static int check(const struct anonymizer *a, int inputs, struct err *err)
     if (!a->key_path)
         return err_set(err, ERR_USAGE,
                        "give the key with --key FILE; \"nfsdigest key new FILE\" makes one");
+    if (a->json && (!a->output || strcmp(a->output, "-") == 0))
+        return err_set(err, ERR_USAGE, "--json goes to standard output: use -o FILE");
     if (!a->output && isatty(STDOUT_FILENO))
         return err_set(err, ERR_USAGE, "refusing to write a capture to a terminal: use -o FILE");
     return 0;
@@ -90,6 +115,8 @@ int cmd_anonymize(int argc, char **argv, struct err *err)
         { 0, "force", NULL, "replace the output file if it exists", set_flag, &a.force },
         { 0, "stats", NULL, "print on standard error what was changed and left\nout", set_flag,
           &a.stats },
+        { 'j', "json", NULL, "print the same on standard output as a JSON object", set_flag,
+          &a.json },
         { 0 },
     };
     const struct args args = { "nfsdigest anonymize [OPTION...] --key FILE [-o FILE] CAPTURE...",

@@ -7,6 +7,7 @@
 #include "record/nfsr.h"
 #include "record/nfsr_check.h"
 #include "show/args.h"
+#include "show/colour.h"
 #include "store/store_verify.h"
 
 #include <stdarg.h>
@@ -25,10 +26,18 @@ struct checked {
     struct json *json; /* NULL: text */
 };
 
-static void print_line(const char *path, const char *text)
+/* The file's name has the colour. */
+static void print_name(const char *path, enum colour colour)
 {
+    colour_begin(stdout, colour_is_wanted(stdout), colour);
     escape_print(stdout, path);
+    colour_end(stdout, colour_is_wanted(stdout));
     fputs(": ", stdout);
+}
+
+static void print_line(const char *path, enum colour colour, const char *text)
+{
+    print_name(path, colour);
     escape_print(stdout, text);
     putchar('\n');
 }
@@ -40,7 +49,7 @@ static void print_finding(void *ctx, const char *text)
     if (c->json)
         json_text(c->json, NULL, text);
     else
-        print_line(c->path, text);
+        print_line(c->path, COLOUR_BAD, text);
 }
 
 static void json_begin(const struct checked *c, const char *kind)
@@ -81,16 +90,16 @@ static int check_database(const struct checked *c, struct err *err)
     if (result < 0)
         return result;
     if (!findings && !c->json)
-        print_line(c->path, "a trace database, nothing wrong");
+        print_line(c->path, COLOUR_GOOD, "a trace database, nothing wrong");
     return findings ? EXIT_FINDINGS : 0;
 }
 
-__attribute__((format(printf, 2, 3))) static void print(const char *name, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void print(const char *name, enum colour colour,
+                                                        const char *format, ...)
 {
     va_list args;
 
-    escape_print(stdout, name);
-    fputs(": ", stdout);
+    print_name(name, colour);
     va_start(args, format);
     vprintf(format, args);
     va_end(args);
@@ -122,13 +131,13 @@ static void print_stream(const char *name, const struct nfsr_summary *summary, u
     if (summary->text.len)
         printf("%.*s", (int)summary->text.len, (const char *)summary->text.data);
     if (summary->findings > NFSR_FINDINGS_SHOWN)
-        print(name, "%llu findings, the first %d are shown", (unsigned long long)summary->findings,
-              NFSR_FINDINGS_SHOWN);
+        print(name, COLOUR_BAD, "%llu findings, the first %d are shown",
+              (unsigned long long)summary->findings, NFSR_FINDINGS_SHOWN);
     if (result == 0 && !summary->findings)
-        print(name, "a record stream of %s records from %s frames, nothing wrong",
+        print(name, COLOUR_GOOD, "a record stream of %s records from %s frames, nothing wrong",
               count_text(total, records), count_text(summary->end.frames, frames));
     else if (result < 0)
-        print(name, "%s records can be read", count_text(total, records));
+        print(name, COLOUR_BAD, "%s records can be read", count_text(total, records));
 }
 
 static int check_stream(const struct checked *c, struct input *input, struct err *err)

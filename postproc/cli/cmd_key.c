@@ -10,39 +10,6 @@ static const char about[] =
     "same pseudonyms, and a person who has it can find the originals again.  A key\n"
     "is a file that only its owner may read.\n";
 
-static int make(int argc, char **argv, struct err *err)
-{
-    uint64_t version = KEY_VERSION;
-    const struct arg own[] = {
-        { 0, "mapping", "N",
-          "version of the mapping (2); with 1, addresses are\n"
-          "mapped by Crypto-PAn as published, for programs\n"
-          "that know only that: they are easier to guess",
-          set_count, &version },
-        { 0 },
-    };
-    const struct args args = {
-        "nfsdigest key new [--mapping N] FILE",
-        "Makes a key in a new file with mode 0600.  Never overwrites a file.\n", own, NULL, NULL
-    };
-    int first, result = args_parse(&args, argc, argv, &first, err);
-
-    if (result != 1)
-        return result;
-    if (first + 1 != argc)
-        return err_set(err, ERR_USAGE, "key new takes one file to make");
-    key_refuse_dumps();
-    if (key_create(argv[first], version, err) < 0)
-        return -err->code;
-    printf("%s: a new key of %d bits, which only you may read.\n"
-           "Use it for all captures whose pseudonyms must agree.  Never release it: a person who\n"
-           "has it can find the originals.  Protect it as you protect the captures.  Destroy it\n"
-           "when no other capture must agree with these, and when you do not need to look up\n"
-           "pseudonyms any more.\n",
-           argv[first], 8 * KEY_LEN);
-    return 0;
-}
-
 /* |version| 0: it cannot be used, for the reason |error|. */
 static void print_key(const char *file, uint32_t version, const char *error)
 {
@@ -57,6 +24,45 @@ static void print_key(const char *file, uint32_t version, const char *error)
         json_text(&j, "error", error);
     json_object_end(&j);
     json_end(&j);
+}
+
+static int make(int argc, char **argv, struct err *err)
+{
+    uint64_t version = KEY_VERSION;
+    bool json = false;
+    const struct arg own[] = {
+        { 0, "mapping", "N",
+          "version of the mapping (2); with 1, addresses are\n"
+          "mapped by Crypto-PAn as published, for programs\n"
+          "that know only that: they are easier to guess",
+          set_count, &version },
+        { 'j', "json", NULL, "print a JSON object about the key", set_flag, &json },
+        { 0 },
+    };
+    const struct args args = {
+        "nfsdigest key new [OPTION...] FILE",
+        "Makes a key in a new file with mode 0600.  Never overwrites a file.\n", own, NULL, NULL
+    };
+    int first, result = args_parse(&args, argc, argv, &first, err);
+
+    if (result != 1)
+        return result;
+    if (first + 1 != argc)
+        return err_set(err, ERR_USAGE, "key new takes one file to make");
+    key_refuse_dumps();
+    if (key_create(argv[first], version, err) < 0)
+        return -err->code;
+    if (json) {
+        print_key(argv[first], (uint32_t)version, NULL);
+        return 0;
+    }
+    printf("%s: a new key of %d bits, which only you may read.\n"
+           "Use it for all captures whose pseudonyms must agree.  Never release it: a person who\n"
+           "has it can find the originals.  Protect it as you protect the captures.  Destroy it\n"
+           "when no other capture must agree with these, and when you do not need to look up\n"
+           "pseudonyms any more.\n",
+           argv[first], 8 * KEY_LEN);
+    return 0;
 }
 
 static int check(int argc, char **argv, struct err *err)

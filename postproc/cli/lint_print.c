@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/grow.h"
 #include "base/json.h"
+#include "show/colour.h"
 #include "store/sql.h"
 
 #include <inttypes.h>
@@ -126,6 +127,17 @@ static int print_text(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt,
     return 0;
 }
 
+static void print_rule(const struct lint_rule *rule, uint64_t found)
+{
+    bool colour = colour_is_wanted(stdout);
+
+    colour_put(stdout, colour, COLOUR_HEAD, rule->name);
+    fputs(": ", stdout);
+    colour_put(stdout, colour && rule->level == LINT_ERROR, COLOUR_BAD,
+               lint_level_name(rule->level));
+    printf(", %s, %s: %" PRIu64 "\n  %s\n", lint_blamed(rule), rule->source, found, rule->text);
+}
+
 int lint_text(struct lint_view *v, struct err *err)
 {
     for (int i = 0; i < LINT_RULES; i++) {
@@ -133,8 +145,7 @@ int lint_text(struct lint_view *v, struct err *err)
 
         if (!v->found[i])
             continue;
-        printf("%s: %s, %s, %s: %" PRIu64 "\n  %s\n", rule->name, lint_level_name(rule->level),
-               lint_blamed(rule), rule->source, v->found[i], rule->text);
+        print_rule(rule, v->found[i]);
         if (lint_each(v, (enum lint_id)i, print_text, v, err) < 0)
             return -err->code;
         if (v->found[i] > v->top)

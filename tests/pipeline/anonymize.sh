@@ -65,6 +65,9 @@ done
 
 # --- several captures, and one that was cut
 expect "two captures" 0 "messages.whole" anonymize --stats -k key -o both one.pcap two.pcap
+expect "counts as JSON" 0 '^\{"messages.whole":[1-9]' anonymize --json --force -k key -o both one.pcap two.pcap
+expect "counts into the capture" 2 "use -o FILE" anonymize --json -k key -o - one.pcap
+expect "a key as JSON" 0 '"usable":true,"mapping":2' "$NFSDIGEST" key new --json another
 operations() { "$NFSDIGEST" info --json "$1" | python3 -c '
 import json, sys
 print(sum(source["operations"] for source in json.load(sys.stdin)["sources"]))'; }

@@ -5,6 +5,7 @@
 cannot be; the value that was expected; the gravest first; the causes; rules that accept them; what is new
 since an earlier result. In text, JSON, page and annotations."""
 
+import json
 import os
 import pathlib
 import pty
@@ -193,6 +194,13 @@ def colours(out):
     check(on_terminal({"TERM": "xterm", "NO_COLOR": ""}, "compare", out) == coloured, "an empty NO_COLOR")
     for environment in {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}, {}:
         check(on_terminal(environment, "compare", out) == plain, f"colours with {environment}")
+    database = run("compare", "--json", out, code=1)
+    database = json.loads(database.stdout)["sides"][0]["database"]
+    for command, code, mark in ("check", 0, "\x1b[32m"), ("lint", None, "\x1b[1m"):
+        plain = subprocess.run([PROGRAM, command, database], capture_output=True, text=True, check=False)
+        coloured = on_terminal({"TERM": "xterm"}, command, database)
+        check(code in (None, plain.returncode) and "\x1b" not in plain.stdout and mark in coloured
+              and re.sub(r"\x1b\[\d+m", "", coloured) == plain.stdout, f"{command}: {coloured[:300]}")
     check(on_terminal({"TERM": "xterm"}, "compare", "nowhere").startswith("\x1b[31mnfsdigest:\x1b[0m "),
           "no colour of an error")
 
