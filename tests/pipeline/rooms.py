@@ -101,7 +101,7 @@ def archive(room):
 
 def link(rooms, below, libraries, to):
     """All of |rooms| and what they need of |below|, without anything left undefined."""
-    command = ["cc", "-shared", "-o", to, "-Wl,-z,defs", "-Wl,--as-needed", "-Wl,--whole-archive"]
+    command = ["cc", "-shared", "-fno-lto", "-o", to, "-Wl,-z,defs", "-Wl,--as-needed", "-Wl,--whole-archive"]
     command += [archive(room) for room in rooms] + ["-Wl,--no-whole-archive"]
     command += [archive(room) for room in below]
     command += [LIBRARIES[library][0] for library in libraries]
