@@ -215,7 +215,7 @@ static int begin(struct shadowing *p, struct err *err)
     remount_init(&p->remount);
     p->reference.credential = p->sut.credential = p->credential;
     if (shadow_refuse(p->loop, &p->reference, &p->sut, p->options.overwrite, err) < 0 ||
-        begin_shadow(p, err) < 0 || begin_telling(p, err) < 0 || begin_page(p, err) < 0)
+        begin_shadow(p, err) < 0 || begin_page(p, err) < 0 || begin_telling(p, err) < 0)
         return -err->code;
     p->end = (struct timer){ .due = ended, .ctx = p };
     p->look = (struct timer){ .due = on_look, .ctx = p };
