@@ -60,7 +60,7 @@ static bool has_data(enum column_type type)
 
 void builder_init(struct builder *b, enum column_type type)
 {
-    *b = (struct builder){ .type = (uint8_t)type };
+    *b = (struct builder){ .type = (uint8_t)type, .width = (uint8_t)width_of(type) };
 }
 
 static void words_free(struct words *words)
@@ -140,72 +140,68 @@ static int find_word(struct words *words, struct bytes word, uint32_t *index)
     return result;
 }
 
-/* Makes room, so that the values of one row cannot fail. */
-static int grow(struct builder *b, unsigned width)
+static int add_zeros(struct buf *buf, size_t len)
 {
-    if (b->rows % 8 == 0 && buf_append(&b->valid, "", 1) < 0)
+    if (buf_reserve(buf, len) < 0)
         return -ERR_SYSTEM;
-    if (b->type == COLUMN_BOOL && b->rows % 8 == 0 && buf_append(&b->values, "", 1) < 0)
-        return -ERR_SYSTEM;
-    return b->values.cap - b->values.len < width ? buf_reserve(&b->values, width) : 0;
+    memset(buf->data + buf->len, 0, len);
+    buf->len += len;
+    return 0;
 }
 
-static int put_value(struct builder *b, const struct cell *cell, unsigned width)
+int builder_grow(struct builder *b)
 {
-    uint64_t number = cell->there ? (uint64_t)cell->number : 0;
-    uint32_t index;
+    enum { ROWS = 1024 };
 
-    if (b->type == COLUMN_BOOL) {
-        if (number)
-            b->values.data[b->rows / 8] |= (uint8_t)(1 << b->rows % 8);
-        return 0;
-    }
-    if (b->type == COLUMN_WORD) {
-        number = 0;
-        if (cell->there) {
-            int result = find_word(&b->words, cell->bytes, &index);
-
-            if (result < 0)
-                return result;
-            number = index;
-        }
-    }
-    switch (width) { /* the values of this machine's byte order, as Arrow has them */
-    case 1:
-        b->values.data[b->values.len] = (uint8_t)number;
-        break;
-    case 2:
-        memcpy(b->values.data + b->values.len, &(uint16_t){ (uint16_t)number }, 2);
-        break;
-    case 4:
-        memcpy(b->values.data + b->values.len, &(uint32_t){ (uint32_t)number }, 4);
-        break;
-    default:
-        memcpy(b->values.data + b->values.len, &number, 8);
-    }
-    b->values.len += width;
+    if (add_zeros(&b->valid, ROWS / 8) < 0)
+        return -ERR_SYSTEM;
+    if (b->type == COLUMN_BOOL ? add_zeros(&b->values, ROWS / 8) < 0
+                               : !has_data(b->type) && add_zeros(&b->values, ROWS * b->width) < 0)
+        return -ERR_SYSTEM;
+    b->room = ROWS;
     return 0;
+}
+
+static int put_text(struct builder *b, const struct cell *cell)
+{
+    return put_bytes(&b->values, &b->data,
+                     cell->there ? cell->bytes : (struct bytes){ (const uint8_t *)"", 0 });
+}
+
+static int put_word(struct builder *b, const struct cell *cell)
+{
+    uint32_t index = 0;
+
+    if (cell->there) {
+        int result = find_word(&b->words, cell->bytes, &index);
+
+        if (result < 0)
+            return result;
+    }
+    return builder_put_number(b, cell->there, index);
 }
 
 int builder_put(struct builder *b, const struct cell *cell)
 {
-    unsigned width = width_of(b->type);
-    int result = grow(b, width);
+    int result;
 
-    if (result < 0)
-        return result;
-    if (has_data(b->type))
-        result = put_bytes(&b->values, &b->data,
-                           cell->there ? cell->bytes : (struct bytes){ (const uint8_t *)"", 0 });
-    else
-        result = put_value(b, cell, width);
-    if (result < 0)
-        return result;
-    if (cell->there)
-        b->valid.data[b->rows / 8] |= (uint8_t)(1 << b->rows % 8);
-    else
-        b->nulls++;
+    if (builder_is_number(b))
+        return builder_put_number(b, cell->there, (uint64_t)cell->number);
+    if (b->type == COLUMN_WORD)
+        return put_word(b, cell);
+    if (!b->room && builder_grow(b) < 0)
+        return -ERR_SYSTEM;
+    if (b->type != COLUMN_BOOL) {
+        result = put_text(b, cell);
+        if (result < 0)
+            return result;
+    } else if (cell->there && cell->number) {
+        b->values.data[b->rows / 8] |= (uint8_t)(1 << b->rows % 8);
+    }
+    b->valid.data[b->rows / 8] |= (uint8_t)(cell->there << b->rows % 8);
+    b->nulls += !cell->there;
     b->rows++;
+    b->room--;
     return 0;
 }
 
@@ -283,5 +279,6 @@ int builder_take(struct builder *b, struct ArrowArray *array)
     owned->buffers[1] = take(&b->values);
     owned->buffers[2] = take(&b->data);
     b->rows = b->nulls = 0;
+    b->room = 0;
     return 0;
 }

@@ -129,35 +129,12 @@ static int get_address(struct known *known, const struct address *address, struc
     return 0;
 }
 
-#define LOAD(type)                                                                                 \
-    do {                                                                                           \
-        type value;                                                                                \
-        memcpy(&value, at, sizeof(value));                                                         \
-        cell->number = (int64_t)value;                                                             \
-    } while (0)
-
 static int load(const struct column *column, const struct row *row, struct cell *cell)
 {
     const uint8_t *at = (const uint8_t *)row->record + column->offset;
     uint64_t frame;
 
     switch ((enum from)column->from) {
-    case FROM_U8:
-        cell->number = *at;
-        break;
-    case FROM_U16:
-        LOAD(uint16_t);
-        break;
-    case FROM_U32:
-        LOAD(uint32_t);
-        break;
-    case FROM_I32:
-        LOAD(int32_t);
-        break;
-    case FROM_U64:
-    case FROM_I64:
-        LOAD(int64_t);
-        break;
     case FROM_FRAME:
         memcpy(&frame, at, sizeof(frame));
         known_source_of(row->known, &frame);
@@ -177,6 +154,8 @@ static int load(const struct column *column, const struct row *row, struct cell 
     case FROM_DIGEST:
         cell->bytes = (struct bytes){ at, 16 };
         break;
+    default:
+        cell->number = column_number(column, row->record);
     }
     return 0;
 }
@@ -189,21 +168,9 @@ int column_cell(const struct column *column, const struct row *row, struct cell 
     if (!cell->there)
         return 0;
     result = column->get ? column->get(row, cell) : load(column, row, cell);
-    switch ((enum null_value)column->null) {
-    case NULL_NEVER:
-        break;
-    case NULL_ZERO:
-        cell->there = cell->there && cell->number != 0;
-        break;
-    case NULL_TIME:
-        cell->there = cell->there && cell->number != TIME_NONE;
-        break;
-    case NULL_STATUS:
-        cell->there = cell->there && cell->number != STATUS_NONE;
-        break;
-    case NULL_EMPTY:
+    if (column->null == NULL_EMPTY)
         cell->there = cell->there && cell->bytes.len > 0;
-        break;
-    }
+    else
+        cell->there = cell->there && !column_is_null(column, cell->number);
     return result;
 }

@@ -119,6 +119,54 @@ extern const struct column operation_columns[], retransmission_columns[], copy_c
 const struct table_columns *table_named(const char *name);
 const struct column *column_named(const struct table_columns *table, const char *name, size_t len);
 
+/* Returns true if the value is a number of the record itself, for column_number. */
+static inline bool column_is_number(const struct column *column)
+{
+    return column->from >= FROM_U8 && column->from <= FROM_I64;
+}
+
+/* Returns the number of a column of a record.  Unsigned ones keep their bits. */
+static inline int64_t column_number(const struct column *column, const struct record *record)
+{
+    const uint8_t *at = (const uint8_t *)record + column->offset;
+    uint16_t u16;
+    uint32_t u32;
+    int32_t i32;
+    int64_t i64;
+
+    switch ((enum from)column->from) {
+    case FROM_U8:
+        return *at;
+    case FROM_U16:
+        memcpy(&u16, at, sizeof(u16));
+        return u16;
+    case FROM_U32:
+        memcpy(&u32, at, sizeof(u32));
+        return u32;
+    case FROM_I32:
+        memcpy(&i32, at, sizeof(i32));
+        return i32;
+    default:
+        memcpy(&i64, at, sizeof(i64));
+        return i64;
+    }
+}
+
+/* Returns true if a column's value stands for NULL. */
+static inline bool column_is_null(const struct column *column, int64_t number)
+{
+    switch ((enum null_value)column->null) {
+    case NULL_ZERO:
+        return number == 0;
+    case NULL_TIME:
+        return number == TIME_NONE;
+    case NULL_STATUS:
+        return number == STATUS_NONE;
+    default:
+        return false;
+    }
+}
+
 /* Sets *|cell| from a record.  Its bytes live until the next call.  Returns 0 or -ERR_SYSTEM. */
 int column_cell(const struct column *column, const struct row *row, struct cell *cell);
 

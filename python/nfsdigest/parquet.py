@@ -150,7 +150,7 @@ def selections(bodies):
     return chosen
 
 
-def write(paths, folder, *, part=None, bodies=False, level=3, rows=ROWS, partial=False, **options):
+def write(paths, folder, *, part=None, bodies=False, level=1, rows=ROWS, partial=False, **options):
     """Writes the trace in |paths| as part |part| of the data set in |folder|.  Returns the number of
     operations and, with partial, where a file was cut, else "".  Raises FileExistsError if the part is there."""
     part = part or pathlib.Path(paths[0]).name.split(".")[0]
@@ -201,7 +201,7 @@ def main(arguments=None):
                         help="also what operations carry: arguments, results, digests of contents")
     parser.add_argument("--partial", action="store_true",
                         help="take what stands before the place where a file is cut or damaged")
-    parser.add_argument("--level", type=int, default=3, metavar="N", help="of zstd (default: 3)")
+    parser.add_argument("--level", type=int, default=1, metavar="N", help="of zstd (default: 1)")
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N",
                         help=f"of a row group (default: {ROWS})")
     given = parser.parse_args(arguments)
