@@ -134,6 +134,12 @@ static bool is_made_again(const struct shadow *s, const struct effect *e)
            e->asked.how == EXCLUSIVE && e->new_object && known_of(s, e->new_object)->was_copied;
 }
 
+/* No name at all (RFC 1813 s3.2): a server that takes it for a path may leave its export. */
+static bool is_path(struct bytes name)
+{
+    return name.len && (memchr(name.data, '/', name.len) || memchr(name.data, 0, name.len));
+}
+
 enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)
 {
     const struct effect *e = &r->effect;
@@ -147,6 +153,8 @@ enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)
     if (r->header.body_protected || r->header.credential.flavor == RPC_GSS)
         return FATE_SECURED;
     if (!e->procedure || !e->object_role || e->arguments != WALK_OK)
+        return FATE_WITHOUT_OBJECT;
+    if (is_path(e->name) || is_path(e->name2))
         return FATE_WITHOUT_OBJECT;
     if (is_made_again(s, e))
         return FATE_NOT_SYNCHRONIZED;

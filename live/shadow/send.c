@@ -170,6 +170,11 @@ static bool is_same(struct bytes a, struct bytes b)
     return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
 }
 
+static bool is_dots(struct bytes name)
+{
+    return name.len && name.len <= 2 && memcmp(name.data, "..", name.len) == 0;
+}
+
 /* The SUT's handle of what was found or made. */
 static int take_handle(struct shadow *s, struct request *r, const struct effect *sut,
                        struct err *err)
@@ -182,6 +187,8 @@ static int take_handle(struct shadow *s, struct request *r, const struct effect 
         return object ? dispatch_again(s, object, r->end, err) : 0;
     }
     if (!object || !e->succeeded)
+        return 0;
+    if (is_dots(e->name)) /* above the export, maybe; what is in it has another name */
         return 0;
     if (effect_makes_name(e) && object->sut_handle_len && sut->succeeded && sut->new_handle.len &&
         !is_same(mirror_sut_handle(s->mirror, object), sut->new_handle) && e->parent)

@@ -97,7 +97,7 @@ enum shadow_fate {
     FATE_SUT_GONE,         /* there was no connection to the SUT */
     FATE_LISTING,          /* a listing continued at a place that the SUT's was not known for */
     FATE_SECURED,          /* its credentials are not for another server: RPCSEC_GSS */
-    FATE_WITHOUT_OBJECT,   /* NULL, and what is malformed */
+    FATE_WITHOUT_OBJECT,   /* NULL, and what is malformed, such as names that are paths */
     FATE_NOT_NFS,          /* MOUNT and others */
     FATE_TOO_LONG,         /* it writes more than the SUT takes at once */
     FATES

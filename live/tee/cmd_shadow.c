@@ -195,6 +195,19 @@ static int on_look(void *ctx, struct err *err)
     return loop_set(p->loop, &p->look, loop_now(p->loop) + 100000000, err);
 }
 
+static int refuse(struct shadowing *p, struct err *err)
+{
+    struct buf removed = { 0 };
+    int result =
+        shadow_refuse(p->loop, &p->reference, &p->sut, p->options.overwrite, &removed, err);
+
+    if (result == 0 && removed.len && !p->options.quiet)
+        fprintf(stderr, "the SUT: its export is not empty.  This will be removed from it: %.*s\n",
+                (int)removed.len, (const char *)removed.data);
+    buf_free(&removed);
+    return result;
+}
+
 static int begin(struct shadowing *p, struct err *err)
 {
     p->loop = loop_new(err);
@@ -214,8 +227,8 @@ static int begin(struct shadowing *p, struct err *err)
     p->remount = (struct remount){ .loop = p->loop, .target = &p->sut, .done = mounted, .ctx = p };
     remount_init(&p->remount);
     p->reference.credential = p->sut.credential = p->credential;
-    if (shadow_refuse(p->loop, &p->reference, &p->sut, p->options.overwrite, err) < 0 ||
-        begin_shadow(p, err) < 0 || begin_page(p, err) < 0 || begin_telling(p, err) < 0)
+    if (refuse(p, err) < 0 || begin_shadow(p, err) < 0 || begin_page(p, err) < 0 ||
+        begin_telling(p, err) < 0)
         return -err->code;
     p->end = (struct timer){ .due = ended, .ctx = p };
     p->look = (struct timer){ .due = on_look, .ctx = p };

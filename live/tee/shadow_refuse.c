@@ -1,148 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/tee/shadow_refuse.c
+ *
+ * What is asked of both servers before a shadow begins.  For cmd_shadow.c; the contract is in
+ * shadow_refuse.h.
+ */
 #include "tee/shadow_refuse.h"
+#include "base/escape.h"
 #include "effect/effect.h"
-#include "net/bound_call.h"
-#include "wire/nfs3_structs.h"
+#include "tee/ask_server.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/random.h>
 
-enum { CREATE = 8, REMOVE = 12, READDIR = 16, LIST_BYTES = 8192, MARKER_MAX = 48 };
-
-/* One question at a time, with the loop until it is answered. */
-struct asking {
-    struct loop *loop;
-    const struct target *target;
-    struct rpc_client *client;
-    struct bound_call call;
-    bool answered;
-    char problem[BOUND_CALL_TEXT];
-    uint32_t status;
-    uint32_t entries; /* READDIR: without "." and ".." */
-    char entry[64];
+enum {
+    CREATE = 8,
+    REMOVE = 12,
+    READDIR = 16,
+    LIST_BYTES = 8192,
+    LISTS_MAX = 64, /* READDIRs */
+    NAMES_SHOWN = 5,
+    NAMES_LOOKED_UP = 200,
+    LEVELS_MAX = 256, /* of directories above an export */
+    TRIES = 4,
+    MARKER_MAX = 48,
 };
 
-static int count_entry(void *ctx, const struct effect_entry *entry)
+static struct asked_file root_of(const struct target *t)
 {
-    struct asking *a = ctx;
-    struct bytes name = entry->name;
+    struct asked_file root = { .handle_len = t->root_len };
 
-    if (name.len <= 2 && memcmp(name.data, "..", name.len) == 0)
-        return 0;
-    if (!a->entries++)
-        snprintf(a->entry, sizeof(a->entry), "%.*s", (int)name.len, (const char *)name.data);
-    return 0;
+    memcpy(root.handle, t->root, t->root_len);
+    return root;
 }
 
-static void count_entries(struct asking *a, const struct bound_call *call, struct bytes body)
-{
-    struct effect e = { .procedure = call->table, .result_body = body };
+/* --- the same directory by another address: a file that is made on the SUT */
 
-    effect_decode_reply(&e);
-    effect_entries(&e, count_entry, a);
+static struct bytes name_marker(char name[MARKER_MAX])
+{
+    uint64_t number = 0;
+
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+        number = (uint64_t)loop_clock();
+    snprintf(name, MARKER_MAX, ".nfstee-check-%016llx", (unsigned long long)number);
+    return (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) };
 }
 
-static int on_done(struct bound_call *call, const struct bound_answer *answer, struct err *err)
-{
-    struct asking *a = (struct asking *)(void *)((char *)call - offsetof(struct asking, call));
-
-    (void)err;
-    a->answered = true;
-    loop_stop(a->loop);
-    if (answer->problem) {
-        snprintf(a->problem, sizeof(a->problem), "%s", answer->problem);
-        return 0;
-    }
-    a->status = load_be32(answer->body.data);
-    if (call->procedure == READDIR && !a->status)
-        count_entries(a, call, answer->body);
-    return 0;
-}
-
-static int ask(struct asking *a, uint32_t procedure, const void *arguments, struct err *err)
-{
-    const struct nfs3_binding *b = nfs3_binding(procedure);
-    const struct wire_binding binding = { .arguments = b->arguments, .result = b->result };
-    int result;
-
-    a->call = (struct bound_call){ .done = on_done,
-                                   .program = NFS3_PROGRAM,
-                                   .version = NFS3_VERSION,
-                                   .procedure = procedure,
-                                   .credential = &a->target->credential };
-    a->answered = false;
-    a->problem[0] = 0;
-    result = bound_call(a->client, &a->call, &binding, arguments, err);
-    if (result == 0)
-        result = loop_run(a->loop, err);
-    if (result < 0)
-        return result;
-    if (!a->answered)
-        return err_set(err, ERR_SYSTEM, "interrupted");
-    return a->problem[0] ? err_set(err, ERR_SYSTEM, "%s: %s", a->target->address.host, a->problem)
-                         : 0;
-}
-
-static int open_client(struct asking *a, struct loop *loop, const struct target *target,
-                       struct err *err)
-{
-    struct rpc_client_setup setup = { .server = target->nfs,
-                                      .from = target->from,
-                                      .limits = rpc_client_defaults };
-    const struct rpc_client_host host = { .ctx = a };
-
-    *a = (struct asking){ .loop = loop, .target = target };
-    setup.limits.timeout = INT64_C(30000000000);
-    a->client = rpc_client_new(loop, &setup, &host, err);
-    return a->client ? 0 : -err->code;
-}
-
-static struct bytes root_of(const struct target *t)
-{
-    return (struct bytes){ t->root, t->root_len };
-}
-
-static int refuse_full(struct asking *sut, struct err *err)
-{
-    const struct READDIR3args args = { .dir = root_of(sut->target), .count = LIST_BYTES };
-
-    if (ask(sut, READDIR, &args, err) < 0)
-        return -err->code;
-    if (sut->status)
-        return err_set(err, ERR_USAGE, "--sut: its export cannot be listed");
-    if (!sut->entries)
-        return 0;
-    return err_set(
-        err, ERR_USAGE,
-        "--sut: the export is not empty, \"%s\" is there: with --overwrite, all that the "
-        "reference does not have is removed",
-        sut->entry);
-}
-
-/* Makes a file on the SUT and looks for it on the reference. */
 static int refuse_same(struct asking *sut, struct asking *reference, struct err *err)
 {
     char name[MARKER_MAX];
-    int length = snprintf(name, sizeof(name), ".nfstee-check-%ld", (long)getpid());
-    const struct bytes marker = { (const uint8_t *)name, (uint32_t)length };
-    const struct CREATE3args make = { .where = { root_of(sut->target), marker },
+    const struct bytes marker = name_marker(name);
+    const struct asked_file roots[] = { root_of(sut->target), root_of(reference->target) };
+    const struct CREATE3args make = { .where = { asked_handle(&roots[0]), marker },
                                       .how = { .mode = GUARDED } };
-    const struct LOOKUP3args find = { .what = { root_of(reference->target), marker } };
-    const struct REMOVE3args drop = { .object = { root_of(sut->target), marker } };
-    bool is_there;
+    const struct REMOVE3args drop = { .object = { asked_handle(&roots[0]), marker } };
+    struct asked_file found;
+    int is_there;
 
-    if (ask(sut, CREATE, &make, err) < 0)
+    if (asking_ask(sut, CREATE, &make, err) < 0)
         return -err->code;
     if (sut->status)
         return err_set(
             err, ERR_USAGE,
             "--sut: root may not make files there: export it with no_root_squash, or see "
             "--sync-uid");
-    if (ask(reference, NFSPROC3_LOOKUP, &find, err) < 0)
-        return -err->code;
-    is_there = reference->status == NFS3_OK;
-    if (ask(sut, REMOVE, &drop, err) < 0)
+    is_there = asking_find(reference, asked_handle(&roots[1]), marker, &found, err);
+    if (is_there < 0 || asking_ask(sut, REMOVE, &drop, err) < 0)
         return -err->code;
     return is_there ? err_set(err, ERR_USAGE,
                               "--sut: that is the reference itself: what is made there shows up "
@@ -150,19 +73,211 @@ static int refuse_same(struct asking *sut, struct asking *reference, struct err 
                     : 0;
 }
 
+/* --- one within the other */
+
+static bool is_time(const struct nfstime3 *a, const struct nfstime3 *b)
+{
+    return a->seconds == b->seconds && a->nseconds == b->nseconds;
+}
+
+/* Numbers of files begin anew on each server, but times are hardly equal. */
+static bool is_same(const struct fattr3 *a, const struct fattr3 *b)
+{
+    return a->fsid == b->fsid && a->fileid == b->fileid && is_time(&a->mtime, &b->mtime) &&
+           is_time(&a->ctime, &b->ctime);
+}
+
+/* Is the other server's root a directory above |from|'s?  1: it is. */
+static int is_below(struct asking *from, struct asking *other, struct err *err)
+{
+    const struct bytes up = { (const uint8_t *)"..", 2 };
+    struct asked_file at = root_of(from->target), root = root_of(other->target);
+    int result = asking_attributes(from, &at, err);
+
+    for (int level = 0; level < LEVELS_MAX && result > 0; level++) {
+        struct asked_file above;
+
+        result = asking_find(from, asked_handle(&at), up, &above, err);
+        if (result > 0)
+            result = asking_attributes(from, &above, err);
+        if (result > 0 && above.attributes.fileid == at.attributes.fileid &&
+            above.attributes.fsid == at.attributes.fsid)
+            return 0; /* the root of the file system */
+        if (result > 0)
+            result = asking_attributes(other, &root, err);
+        if (result > 0 && is_same(&above.attributes, &root.attributes))
+            return 1;
+        at = above;
+    }
+    return result < 0 ? result : 0;
+}
+
+static int refuse_nested(struct asking *sut, struct asking *reference, struct err *err)
+{
+    for (int try = 0; try < TRIES; try++) { /* its times may change between two questions */
+        int below = is_below(sut, reference, err);
+        int above = below == 0 ? is_below(reference, sut, err) : 0;
+
+        if (below < 0 || above < 0)
+            return -err->code;
+        if (below)
+            return err_set(err, ERR_USAGE,
+                           "--sut: that is a directory in the reference's own export: it would be "
+                           "copied into itself");
+        if (above)
+            return err_set(err, ERR_USAGE,
+                           "--sut: the reference's export is in that one: what the copy removes "
+                           "there would be the reference's");
+    }
+    return 0;
+}
+
+/* --- what is in it */
+
+struct listing {
+    struct asking *reference;
+    struct asked_file root; /* the reference's */
+    struct buf names;       /* of those that will be removed, each with a length before it */
+    uint64_t count, cookie;
+    bool has_more;
+};
+
+static int take_entry(void *ctx, const struct effect_entry *entry)
+{
+    struct listing *l = ctx;
+    struct bytes name = entry->name;
+    uint16_t length = (uint16_t)name.len;
+
+    l->cookie = entry->cookie;
+    if ((name.len <= 2 && memcmp(name.data, "..", name.len) == 0) || name.len > UINT16_MAX)
+        return 0;
+    if (l->count >= NAMES_LOOKED_UP) {
+        l->has_more = true;
+        return 0;
+    }
+    l->count++;
+    return buf_append(&l->names, &length, sizeof(length)) < 0 ||
+                   buf_append(&l->names, name.data, name.len) < 0
+               ? -1
+               : 0;
+}
+
+static int list(struct asking *sut, struct listing *l, struct err *err)
+{
+    struct asked_file root = root_of(sut->target);
+    struct READDIR3args args = { .dir = asked_handle(&root), .count = LIST_BYTES };
+    bool ends = false;
+
+    for (int i = 0; i < LISTS_MAX && !ends && !l->has_more; i++) {
+        struct READDIR3res res = { .eof = false };
+        struct effect e = { .rpc_status = 0 };
+
+        if (asking_ask(sut, READDIR, &args, err) < 0)
+            return -err->code;
+        if (sut->status)
+            return err_set(err, ERR_USAGE, "--sut: its export cannot be listed");
+        e.procedure = sut->call.table;
+        e.result_body = (struct bytes){ sut->body.data, (uint32_t)sut->body.len };
+        effect_decode_reply(&e);
+        if (effect_entries(&e, take_entry, l) < 0)
+            return err_memory(err, "a listing");
+        asking_read(sut, &res);
+        memcpy(args.cookieverf, res.cookieverf, sizeof(args.cookieverf));
+        ends = e.eof || l->cookie == args.cookie;
+        args.cookie = l->cookie;
+    }
+    l->has_more |= !ends;
+    return 0;
+}
+
+static int say_name(struct buf *to, uint64_t number, struct bytes name, struct err *err)
+{
+    if (number >= NAMES_SHOWN)
+        return 0;
+    return buf_append(to, number ? ", \"" : "\"", number ? 3 : 1) < 0 ||
+                   escape_name(name, false, to) < 0 || buf_append(to, "\"", 1) < 0
+               ? err_memory(err, "a listing")
+               : 0;
+}
+
+/* Appends the names that the reference does not have. */
+static int say_removed(struct listing *l, struct buf *to, uint64_t *removed, struct err *err)
+{
+    size_t at = 0;
+
+    *removed = 0;
+    while (at + 2 <= l->names.len) {
+        struct bytes name = { .data = l->names.data + at + 2 };
+        struct asked_file found;
+        uint16_t length;
+        int is_there;
+
+        memcpy(&length, l->names.data + at, sizeof(length));
+        name.len = length;
+        at += 2 + (size_t)length;
+        is_there = asking_find(l->reference, asked_handle(&l->root), name, &found, err);
+        if (is_there < 0 || (!is_there && say_name(to, (*removed)++, name, err) < 0))
+            return -err->code;
+    }
+    return 0;
+}
+
+static int say(struct buf *to, const char *text, struct err *err)
+{
+    return buf_append(to, text, strlen(text)) < 0 ? err_memory(err, "a listing") : 0;
+}
+
+static int describe(struct listing *l, struct buf *to, struct err *err)
+{
+    uint64_t removed;
+    char text[128];
+
+    if (say_removed(l, to, &removed, err) < 0)
+        return -err->code;
+    if (removed > NAMES_SHOWN) {
+        snprintf(text, sizeof(text), " and %s%llu others", l->has_more ? "at least " : "",
+                 (unsigned long long)(removed - NAMES_SHOWN));
+        if (say(to, text, err) < 0)
+            return -err->code;
+    }
+    if (!removed && say(to, l->has_more ? "other names" : "no name at its top", err) < 0)
+        return -err->code;
+    return say(to,
+               ", with all below, and whatever else the reference does not have in the same place",
+               err);
+}
+
+static int look_inside(struct asking *sut, struct asking *reference, bool overwrite,
+                       struct buf *removed, struct err *err)
+{
+    struct listing l = { .reference = reference, .root = root_of(reference->target) };
+    int result = list(sut, &l, err);
+
+    if (result == 0 && l.count)
+        result = describe(&l, removed, err);
+    if (result == 0 && l.count && !overwrite)
+        result = err_set(err, ERR_USAGE,
+                         "--sut: the export is not empty.  --overwrite would remove from it: %.*s",
+                         (int)removed->len, (const char *)removed->data);
+    buf_free(&l.names);
+    return result;
+}
+
 int shadow_refuse(struct loop *loop, const struct target *reference, const struct target *sut,
-                  bool overwrite, struct err *err)
+                  bool overwrite, struct buf *removed, struct err *err)
 {
     struct asking of_reference = { .client = NULL }, of_sut = { .client = NULL };
-    int result = open_client(&of_sut, loop, sut, err);
+    int result = asking_open(&of_sut, loop, sut, err);
 
     if (result == 0)
-        result = open_client(&of_reference, loop, reference, err);
+        result = asking_open(&of_reference, loop, reference, err);
     if (result == 0)
         result = refuse_same(&of_sut, &of_reference, err);
-    if (result == 0 && !overwrite)
-        result = refuse_full(&of_sut, err);
-    rpc_client_free(of_sut.client);
-    rpc_client_free(of_reference.client);
+    if (result == 0)
+        result = refuse_nested(&of_sut, &of_reference, err);
+    if (result == 0)
+        result = look_inside(&of_sut, &of_reference, overwrite, removed, err);
+    asking_close(&of_sut);
+    asking_close(&of_reference);
     return result;
 }

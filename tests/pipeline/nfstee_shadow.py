@@ -28,6 +28,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from live_client import Client, Ftnfsd  # noqa: E402
 from messages import NFSACL, auth_sys, opaque  # noqa: E402
 from model_xdr import CREATE, GUARDED, LOOKUP, MKDIR, OK, READ, REMOVE, RMDIR, WRITE  # noqa: E402
+from tee_ring import Relay  # noqa: E402
 from tee_traffic import Objects, Shadow, attached, mounted, servers, tree, work  # noqa: E402
 
 failures = []
@@ -277,19 +278,40 @@ def too_long():
 
 
 def refused():
+    """A SUT that is not empty, and the reference by all its addresses, as a whole and in parts."""
     reference, sut = servers()
-    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay, \
+            Relay(reference.port) as other:
         client, root = mounted(sut)
         small_tree(client, root)
+        client.nfs(CREATE, {"object": root, "name": b"\x1b[2J", "how": GUARDED, "settings": {}})
+        at_reference, its_root = mounted(relay)
+        at_reference.nfs(MKDIR, {"object": its_root, "name": b"d0", "settings": {"mode": 0o755}})
 
-        def refuses(why, sut, *options):
-            shadow = Shadow(folder, relay, sut, *options)
-            done = subprocess.run(shadow.command, capture_output=True, text=True, check=False, timeout=60)
-            expect(why, (done.returncode, why in done.stderr), (2, True))
-        refuses("is not empty", sut)
-        refuses("the reference itself", reference)
-        refuses("the reference itself", relay, "--overwrite")
-        expect("what stands on the SUT", no_trees_differ("refused", sut, sut), 13)
+        def refuses(why, sut, *options, relay="/a", export="/a", host="127.0.0.1"):
+            shadow = Shadow(folder, ports, sut, *options)
+            words = shadow.command
+            words[words.index("--relay") + 1] = words[words.index("--relay") + 1].replace("/a?", relay + "?")
+            words[words.index("--sut") + 1] = words[words.index("--sut") + 1].replace(
+                "127.0.0.1/a?", host + export + "?")
+            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+            expect("%s: %s" % (why, done.stderr), (done.returncode, why in done.stderr), (2, True))
+            return done.stderr
+        ports = relay
+        said = refuses("is not empty", sut)
+        expect("what would be removed: " + said,
+               [n in said for n in ('"d0"', '"d1"', '"d2"', '"\\x1b[2J"', "\x1b")], [False, True, True, True, False])
+        for itself in reference, relay, other:
+            refuses("the reference itself", itself, "--overwrite")
+        refuses("the reference itself", reference, "--overwrite", host="localhost")
+        refuses("copied into itself", reference, "--overwrite", export="/a/d0")
+        refuses("the reference's export is in that one", reference, "--overwrite", relay="/a/d0")
+        expect("what stands on the SUT", no_trees_differ("refused", sut, sut), 14)
+        expect("what stands on the reference", len(tree(*mounted(reference))), 2)
+        with Shadow(folder, relay, sut, "--overwrite", log="told") as shadow:
+            shadow.settle()
+            said = shadow.stop()[2]
+            expect("what is removed: " + said, 'removed from it: "' in said and '"d1"' in said, True)
 
 
 def again():
@@ -343,6 +365,10 @@ def chosen():
             expect("of /d1 on the SUT", sorted(p for p in found if p.startswith(b"/d1/")),
                    [b"/d1/f0", b"/d1/f1", b"/d1/f2"])
             expect("sizes in /d1", [found[b"/d1/f%d" % i][0].size for i in (0, 2)], [5000, 5000])
+            before = shadow.settle()
+            for procedure in LOOKUP, REMOVE:
+                client.nfs(procedure, {"object": root, "name": b"d2/../f"})
+            expect("names that are paths", fates(before, settle(shadow)), {"all": 2, "without_object": 2})
 
 
 # (kind, id, permissions) of NFSACL
