@@ -302,6 +302,7 @@ static int check_setup(struct copy_setup *s, struct err *err)
 {
     s->objects = s->objects ? s->objects : OBJECTS;
     s->piece = s->piece ? s->piece : PIECE;
+    s->burst = s->burst ? s->burst : second / 10;
     s->list_bytes = s->list_bytes ? s->list_bytes : LIST_BYTES;
     s->names_max = s->names_max ? s->names_max : names_max;
     if (s->objects > COPY_OBJECTS_MAX)

@@ -118,9 +118,10 @@ struct copy_setup {
     uint32_t piece;                    /* bytes of a READ and a WRITE; 0: 64 KiB */
     uint32_t list_bytes;               /* of a reply with names; 0: 16 KiB */
     uint64_t bytes_per_second;         /* read from the reference; 0: no limit */
-    uint64_t objects_per_second;       /* 0: no limit */
-    uint64_t names_max;                /* of a directory; 0: 16 million */
-    uint64_t file_max;                 /* bytes: longer files are COPY_UNABLE; 0: no limit */
+    int64_t burst;               /* ns: what this time allows may be read at once; 0: 100 ms */
+    uint64_t objects_per_second; /* 0: no limit */
+    uint64_t names_max;          /* of a directory; 0: 16 million */
+    uint64_t file_max;           /* bytes: longer files are COPY_UNABLE; 0: no limit */
     struct copy_host host;
 };
 

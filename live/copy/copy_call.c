@@ -9,8 +9,7 @@
 
 #include <stdio.h>
 
-/* What may be read at once after a time without reading. */
-static const int64_t burst = 100000000, second = 1000000000;
+static const int64_t second = 1000000000;
 
 static int on_problem(struct lane *lane, const struct bound_answer *answer)
 {
@@ -139,8 +138,8 @@ static int pass(struct lane *lane, struct err *err)
     struct copy *copy = lane->job->copy;
     int64_t now = loop_now(copy->setup.loop);
 
-    if (copy->next_byte < now - burst)
-        copy->next_byte = now - burst;
+    if (copy->next_byte < now - copy->setup.burst)
+        copy->next_byte = now - copy->setup.burst;
     copy->next_byte += cost(copy, lane->charged);
     return lane->paced(lane, err);
 }

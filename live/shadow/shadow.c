@@ -216,12 +216,31 @@ static int open_copy(struct shadow *s, struct err *err)
         .objects = s->limits.sync_at_once,
         .bytes_per_second = s->limits.sync_bytes,
         .objects_per_second = s->limits.sync_objects,
+        .burst = s->limits.sync_burst,
         .host = { position, is_quiet, is_wanted, on_synchronized, on_played, on_failed, s,
                   gaps_was_same },
     };
 
     s->copy = copy_new(&setup, err);
     return s->copy ? 0 : -err->code;
+}
+
+#define RING_BURST INT64_C(10000000)   /* ns: a reader looks at the ring more often */
+#define RING_FAST UINT64_C(1000000000) /* bytes a second that no copy reaches */
+
+/* What the copy reads passes through the ring, too: it must not overrun that by itself, and copy
+ * everything again for that reason. */
+static void limit_to_ring(struct shadow *s)
+{
+    const uint64_t each = COPY_LANES * 65536, size = tap_ring_size(s->ring);
+    uint64_t most = size / 4 * (1000000000 / RING_BURST);
+
+    if (s->limits.sync_at_once > size / 2 / each)
+        s->limits.sync_at_once = size / 2 / each ? (uint32_t)(size / 2 / each) : 1;
+    if (most < RING_FAST && (!s->limits.sync_bytes || s->limits.sync_bytes > most))
+        s->limits.sync_bytes = most;
+    if (most < RING_FAST)
+        s->limits.sync_burst = RING_BURST;
 }
 
 static int open_parts(struct shadow *s, struct err *err)
@@ -237,17 +256,19 @@ static int open_parts(struct shadow *s, struct err *err)
         mirror_set_order(s->mirror, !s->limits.tree_order);
     if (s->mirror)
         s->pool = change_pool_open(s->limits.contents, s->limits.notes, err);
-    if (!s->pool || open_clients(s, err) < 0 || open_copy(s, err) < 0)
-        return -err->code;
-    s->log = teelog_open(s->loop, s->setup.log, &s->setup.logging, &log, err);
-    if (!s->log)
-        return err_prefix(err, "--log");
-    s->tap = tap_new(&tap, err);
+    if (s->pool)
+        s->tap = tap_new(&tap, err);
     if (!s->tap)
         return -err->code;
     s->ring = tap_ring_new(s->loop, s->setup.attach, s->tap, &ring, err);
     if (!s->ring)
         return err_prefix(err, "--attach");
+    limit_to_ring(s);
+    if (open_clients(s, err) < 0 || open_copy(s, err) < 0)
+        return -err->code;
+    s->log = teelog_open(s->loop, s->setup.log, &s->setup.logging, &log, err);
+    if (!s->log)
+        return err_prefix(err, "--log");
     if (scrub_begin(s, err) < 0)
         return -err->code;
     return shadow_sut_root(s, (struct bytes){ s->setup.sut.root, s->setup.sut.root_len }, err);

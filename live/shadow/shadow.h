@@ -51,6 +51,7 @@ struct shadow_limits {
     uint64_t contents, notes; /* of changes while objects are copied; 0: 64 MiB, 32 MiB */
     uint64_t sync_bytes;      /* a second, read from the reference by the copy; 0: no limit */
     uint64_t sync_objects;    /* a second; 0: no limit */
+    int64_t sync_burst;       /* ns: what may be read at once; 0: what 100 ms allow */
     uint32_t sync_at_once;    /* objects; 0: 16 */
     int64_t half_life;        /* of an access in popularity, ns; 0: 60 s */
     bool tree_order;          /* objects are copied as they are found, not by popularity */

@@ -132,6 +132,11 @@ void tap_ring_free(struct tap_ring *r)
     free(r);
 }
 
+uint64_t tap_ring_size(const struct tap_ring *r)
+{
+    return ring_reader_size(r->reader);
+}
+
 int tap_ring_drain(struct tap_ring *r, struct err *err)
 {
     uint64_t end = ring_reader_size(r->reader) / RING_ALIGN; /* whatever a busy writer adds */

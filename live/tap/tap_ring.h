@@ -28,6 +28,8 @@ struct tap_ring *tap_ring_new(struct loop *loop, const char *path, struct tap *t
                               const struct tap_ring_host *host, struct err *err);
 void tap_ring_free(struct tap_ring *ring); /* NULL is allowed */
 
+uint64_t tap_ring_size(const struct tap_ring *ring); /* bytes */
+
 /* Reads what the ring has now, for a program that is about to end. */
 int tap_ring_drain(struct tap_ring *ring, struct err *err);
 

@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from live_client import Client, Ftnfsd  # noqa: E402
-from model_xdr import GETATTR, WRITE  # noqa: E402
+from model_xdr import CREATE, GETATTR, GUARDED, WRITE  # noqa: E402
 from nfstee_shadow import expect, failures, fates, no_trees_differ, settle, small_tree  # noqa: E402
 from tee_ring import Relay  # noqa: E402
 from tee_traffic import Objects, Shadow, attached, mounted, servers, work  # noqa: E402
@@ -57,6 +57,8 @@ class Run:
         self.relay, self.client_side, self.chance = relay, client_side, random.Random(7)
         client, root = mounted(client_side)
         self.directory = small_tree(client, root)
+        for i in range(16):  # many times the ring: to copy them must not overrun it
+            client.nfs(CREATE, {"object": root, "name": b"long%d" % i, "how": GUARDED, "settings": {"size": 2 << 20}})
         self.client, self.objects = client, Objects(root)
         work(client, self.chance, self.objects, 100)
 
@@ -144,7 +146,7 @@ def main():
         with sut, Relay(sut.port) as door:
             run = Run(folder, reference, sut, relay, before)
             with Shadow(folder, relay, door, "--timeout", "2s", "--queue", "256k") as shadow:
-                settle(shadow)
+                expect("gaps of the ring by copying", settle(shadow)["ring"]["gaps"], 0)
                 hangs(run, shadow)
                 is_slow(run, shadow)
                 is_away(run, shadow, door)
