@@ -35,14 +35,27 @@ static bool is_about_data(const struct place *place)
            (!place->in_list && place->field->role & (ROLE_EOF | ROLE_RANGE_LENGTH));
 }
 
+/* Attributes from before an operation have no type; those from after it, which follow them, do.
+ * 0: nobody knows it. */
+static uint32_t type_of(const struct judge *j, enum whose whose)
+{
+    const struct judge_half *half = j->pair->half;
+    uint32_t row = sync_object(j, whose);
+    struct attributes ref, sut;
+
+    if (row && j->states[row].type)
+        return j->states[row].type;
+    return effect_attributes(&half[REF].effect, whose, &ref) &&
+                   effect_attributes(&half[SUT].effect, whose, &sut) && ref.type == sut.type
+               ? ref.type
+               : 0;
+}
+
 void fields_begin(struct fields *f, struct judge *j)
 {
     *f = (struct fields){ .j = j };
-    for (int whose = 0; whose < WHOSE_MAX; whose++) {
-        uint32_t row = whose == OF_ENTRY ? 0 : sync_object(j, (enum whose)whose);
-
-        f->object_type[whose] = row ? j->states[row].type : 0;
-    }
+    for (int whose = 0; whose < WHOSE_MAX; whose++)
+        f->object_type[whose] = whose == OF_ENTRY ? 0 : type_of(j, (enum whose)whose);
     f->object_type[OF_PARENT] = f->object_type[OF_PARENT2] = NF3DIR;
 }
 

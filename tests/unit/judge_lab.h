@@ -10,6 +10,7 @@
  *     rules TEXT            a new one with these rules, too
  *     touch ROW             both servers did something to the object, which no pair is about
  *     forget ROW
+ *     untyped ROW           it is another one, and nobody knows its type
  *     others ROW            the object has several handles
  *     clock KEY=VALUE...    offset, error, step, in ns
  */
@@ -316,6 +317,9 @@ static inline void lab_step(const char *line)
         judge_forget(lab.judge, row);
         judge_add_object(lab.judge, row, &(struct judge_object){ row == 1 ? 2 : 1, { 7, 7 } },
                          &lab.err);
+    } else if (sscanf(line, "untyped %u", &row) == 1) {
+        judge_forget(lab.judge, row);
+        judge_add_object(lab.judge, row, &(struct judge_object){ .type = 0 }, &lab.err);
     } else if (sscanf(line, "others %u", &row) == 1) {
         judge_add_object(lab.judge, row, &(struct judge_object){ .has_others = true }, &lab.err);
     } else {

@@ -25,6 +25,9 @@ static void test_values(void **state)
         { "ACCESS 2 attributes=1/0 size=5/6", "obj_attributes: only ref" },
         { "ACCESS 2 access=31/15", "access: 0x10 only ref" },
         { "LOOKUP 1.a new=11 size=5/6", "size: sut larger" },
+        { "untyped 1" },
+        { "SETATTR 1 bsize=40/64" }, /* its type comes behind it in the same replies */
+        { "SETATTR 2 bsize=40/64", "size: sut larger" },
     };
 
     (void)state;
