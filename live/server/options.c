@@ -126,7 +126,7 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
           "serve a file system as /NAME; with a copy of\nwhat is below DIR at the start; OPTION: ro, rw,\n"
           "root_squash, no_root_squash, all_squash,\nanonuid=N, anongid=N; repeat it for more",
           add_export, o },
-        { 'i', "image", "FILE", "the export named before begins with the tree of a\n"
+        { 0, "image", "FILE", "the export named before begins with the tree of a\n"
           "replay dump or an mtree file; contents are made up", set_image, o },
         { 'l', "listen", "ADDRESS", "address or name to listen at, instead of 127.0.0.1\nand ::1; "
           "repeat it for more", add_listen, o },

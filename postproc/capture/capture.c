@@ -7,6 +7,7 @@
  * of all feed.c.  The contract is in capture.h.
  */
 #include "capture/capture.h"
+#include "capture/link_type.h"
 #include "capture/pcapng.h"
 #include "capture/track.h"
 #include "base/bytes.h"
@@ -53,26 +54,6 @@ static ssize_t cookie_read(void *ctx, char *data, size_t len)
         return -1;
     track_bytes(&capture->track, (const uint8_t *)data, (size_t)n);
     return n;
-}
-
-/* DLT_ values that differ from the LINKTYPE_ values of files (see tcpdump.org/linktypes). */
-static int link_type_of(int dlt)
-{
-    switch (dlt) {
-    case DLT_ATM_RFC1483:
-        return 100;
-    case DLT_RAW:
-    case 14: /* DLT_RAW of OpenBSD */
-        return 101;
-    case DLT_SLIP_BSDOS:
-        return 102;
-    case DLT_PPP_BSDOS:
-        return 103;
-    case DLT_C_HDLC:
-        return 104;
-    default:
-        return dlt;
-    }
 }
 
 /* Formats of captures that libpcap does not read and tshark does. */

@@ -20,6 +20,7 @@ int cmd_ingest(int argc, char **argv, struct err *err);
 int cmd_record(int argc, char **argv, struct err *err);
 int cmd_anonymize(int argc, char **argv, struct err *err);
 int cmd_info(int argc, char **argv, struct err *err);
+int cmd_top(int argc, char **argv, struct err *err);
 int cmd_ops(int argc, char **argv, struct err *err);
 int cmd_who(int argc, char **argv, struct err *err);
 int cmd_tree(int argc, char **argv, struct err *err);

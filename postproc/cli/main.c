@@ -13,6 +13,7 @@ static const struct command commands[] = {
     { "record", cmd_record, "make a record stream (.nfsr) from captures" },
     { "anonymize", cmd_anonymize, "make an anonymized capture" },
     { "info", cmd_info, "summarize a database, a record stream or a capture" },
+    { "top", cmd_top, "show what clients do now, by client, path, procedure or user" },
     { "ops", cmd_ops, "list operations" },
     { "who", cmd_who, "show who made, changed and removed a file, and when" },
     { "tree", cmd_tree, "show the files and directories that existed before the trace" },

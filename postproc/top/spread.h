@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/top/spread.h
+ *
+ * Times in ns, in slots of an eighth of each power of two from 1 us to 18 minutes: percentiles are
+ * right to 6 %.  There are thousands of these, so they are small (1 KiB); live/measure/histogram.h
+ * is finer and 20 times as large.
+ */
+#ifndef NFSDIGEST_TOP_SPREAD_H
+#define NFSDIGEST_TOP_SPREAD_H
+
+#include <stdint.h>
+
+enum { SPREAD_PARTS = 8, SPREAD_POWERS = 31, SPREAD_SLOTS = SPREAD_PARTS * SPREAD_POWERS + 1 };
+
+struct spread {
+    uint64_t count, sum;
+    int64_t most;
+    uint32_t slot[SPREAD_SLOTS];
+};
+
+void spread_add(struct spread *spread, int64_t ns);
+void spread_merge(struct spread *to, const struct spread *from);
+/* |part| 0 to 1: the value that this part does not exceed; 0 without values. */
+int64_t spread_at(const struct spread *spread, double part);
+
+#endif
