@@ -230,6 +230,8 @@ int cmd_ingest(int argc, char **argv, struct err *err)
           set_flag, &follow.follows },
         { 0, "idle", "TIME", "with --follow: end when nothing came for TIME", set_duration,
           &follow.idle },
+        { 0, "metrics", "[ADDRESS:]PORT", "with --follow: metrics for Prometheus, over HTTP",
+          set_text, &follow.metrics },
         { 0 },
     };
     const struct args args = { "nfsdigest ingest [OPTION...] [-o DATABASE | DATABASE] FILE...",
@@ -249,8 +251,8 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     job.paths = argv + first + taken;
     if (follow.follows)
         return ingest_follow(&job, &follow, err);
-    if (follow.idle)
-        return err_set(err, ERR_USAGE, "--idle is for --follow");
+    if (follow.idle || follow.metrics)
+        return err_set(err, ERR_USAGE, "%s is for --follow", follow.idle ? "--idle" : "--metrics");
     do
         result = ingest_into(&job, err);
     while (result == OVERTAKEN);

@@ -10,13 +10,72 @@
 #include "cli/ingest_job.h"
 #include "cli/signals.h"
 #include "ingest/follow.h"
+#include "tell/tell.h"
 
 #include <stdio.h>
 
 struct followed {
     const struct ingest_job *job;
     struct store *store;
+    const struct follow *follow;
+    struct tell *tell; /* or NULL */
 };
+
+enum { FILES, FRAMES, OPERATIONS, RETRANSMISSIONS, CUT, UNUSABLE, COUNT };
+
+static const struct metric table[COUNT] = {
+    [FILES] = { "nfsdigest_ingest_files_total", METRIC_COUNTER, "files that were stored", NULL },
+    [FRAMES] = { "nfsdigest_ingest_frames_total", METRIC_COUNTER, "frames of these files", NULL },
+    [OPERATIONS] = { "nfsdigest_ingest_operations_total", METRIC_COUNTER,
+                     "operations that were committed", NULL },
+    [RETRANSMISSIONS] = { "nfsdigest_ingest_retransmissions_total", METRIC_COUNTER,
+                          "retransmissions that were committed", NULL },
+    [CUT] = { "nfsdigest_ingest_cut_files_total", METRIC_COUNTER,
+              "files of which a part was stored", NULL },
+    [UNUSABLE] = { "nfsdigest_ingest_unusable_files_total", METRIC_COUNTER,
+                   "files that could not be stored", NULL },
+};
+
+static int collect(void *ctx, struct metrics_page *page, struct err *err)
+{
+    const struct followed *f = ctx;
+    const struct follow_totals *t = &f->follow->so_far;
+    const uint64_t values[COUNT] = { t->files,           t->frames, t->operations,
+                                     t->retransmissions, t->cut,    t->unusable };
+
+    (void)err;
+    for (int i = 0; i < COUNT; i++)
+        metrics_page_u64(page, &table[i], NULL, values[i]);
+    return 0;
+}
+
+static int begin_metrics(struct followed *f, const char *address, struct err *err)
+{
+    const struct tell_setup setup = { address, table, COUNT, collect, f };
+    char listens[TELL_ADDRESS], text[TELL_ADDRESS + 32];
+
+    if (!address)
+        return 0;
+    f->tell = tell_new(&setup, listens, err);
+    if (!f->tell)
+        return -err->code;
+    snprintf(text, sizeof(text), "metrics: %s", listens);
+    say(text);
+    return 0;
+}
+
+/* A database is worth more than its metrics: it goes on without them. */
+static void tick(void *ctx)
+{
+    struct followed *f = ctx;
+    struct err err;
+
+    if (tell_poll(f->tell, &err) == 0)
+        return;
+    say(err.text);
+    tell_free(f->tell);
+    f->tell = NULL;
+}
 
 static atomic_bool stop; /* as long as the process: its thread for signals sets it */
 
@@ -111,6 +170,7 @@ int ingest_follow(const struct ingest_job *job, const struct follow_args *args, 
                         .idle = args->idle,
                         .stopped = is_stopped,
                         .told = told,
+                        .tick = tick,
                         .ctx = &followed,
                         .progress = &progress_line };
     int result;
@@ -119,11 +179,15 @@ int ingest_follow(const struct ingest_job *job, const struct follow_args *args, 
         return err_set(
             err, ERR_USAGE,
             "--follow takes one file, pipe or folder: name the folder of rotated captures");
+    followed.follow = &f;
     followed.store = store_open(job->database, STORE_WRITE, err);
     if (!followed.store)
         return -err->code;
     signals_catch(&stop);
-    result = follow_run(followed.store, job->options, &f, err);
+    result = begin_metrics(&followed, args->metrics, err);
+    if (result == 0)
+        result = follow_run(followed.store, job->options, &f, err);
+    tell_free(followed.tell);
     store_close(followed.store);
     progress_clear();
     if (result < 0)

@@ -119,6 +119,8 @@ int cmd_top(int argc, char **argv, struct err *err)
         { 0, "uid", "N", "only operations of callers with this uid", set_count, &o.filter.uid },
         { 'P', "procedure", "NAME|N", "only operations of this procedure: READ, 6, ...", set_text,
           &o.filter.procedure },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text,
+          &o.metrics },
         { 'j', "json", NULL, "print a JSON object for each interval, or operation", set_flag,
           &o.json },
         { 0 },

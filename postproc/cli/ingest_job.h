@@ -23,7 +23,8 @@ void ingest_tell(const struct ingest_job *job, struct store *store, const char *
 
 struct follow_args {
     bool follows;
-    int64_t idle; /* ns; 0: for ever */
+    int64_t idle;        /* ns; 0: for ever */
+    const char *metrics; /* [ADDRESS:]PORT, or NULL */
 };
 
 /* "ingest --follow": returns its exit code, or the negative code of an error. */

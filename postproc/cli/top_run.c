@@ -11,6 +11,7 @@
 #include "capture/sniff.h"
 #include "cli/cli.h"
 #include "cli/signals.h"
+#include "cli/top_metrics.h"
 #include "cli/top_view.h"
 #include "record/nfsr.h"
 
@@ -36,6 +37,7 @@ struct run {
     uint64_t frames, base, counted; /* |base|: frames before this engine; |counted|: intervals */
     struct sniff_counts packets;
     struct sniff *sniff;
+    struct tell *tell; /* or NULL */
 };
 
 static atomic_bool stop; /* as long as the process: its thread for signals sets it */
@@ -97,28 +99,33 @@ static void draw(struct run *r)
         top_print(&r->view);
 }
 
+/* The engine keeps all names of live traffic. */
+static int bound_names(struct run *r, struct err *err)
+{
+    if (!r->live || !r->engine || top_names(r->top) <= TOP_NAMES_MAX)
+        return 0;
+    top_forget(r->top);
+    r->view.forgotten++;
+    return new_engine(r, err);
+}
+
 /* Ends an interval, or shows how far a file was read. */
 static int show(struct run *r, struct err *err)
 {
     r->next = clock_ns(CLOCK_MONOTONIC) + r->o->every;
-    if (r->paused || r->o->slower >= 0)
-        return 0;
+    if (r->paused)
+        return bound_names(r, err);
     measure(r);
     if (look_at_waiting(r, err) < 0)
         return -err->code;
     if (r->live)
         top_next(r->top);
-    draw(r);
+    if (r->o->slower < 0)
+        draw(r);
     r->counted++;
-    if (!r->live)
-        return 0;
-    r->since = clock_ns(CLOCK_MONOTONIC);
-    if (r->engine && top_names(r->top) > TOP_NAMES_MAX) {
-        top_forget(r->top);
-        r->view.forgotten++;
-        return new_engine(r, err);
-    }
-    return 0;
+    if (r->live)
+        r->since = clock_ns(CLOCK_MONOTONIC);
+    return bound_names(r, err);
 }
 
 static void next_column(struct top_view *v, int by)
@@ -177,6 +184,8 @@ static bool is_time(const struct run *r)
 static int look(struct run *r, struct err *err)
 {
     take_keys(r);
+    if (tell_poll(r->tell, err) < 0)
+        return -err->code;
     return is_time(r) ? show(r, err) : 0;
 }
 
@@ -347,6 +356,21 @@ static void tell_slow(void *ctx, const struct top_operation *operation)
         top_slow(operation);
 }
 
+static int begin_metrics(struct run *r, struct err *err)
+{
+    const struct tell_setup setup = top_metrics(&r->view, r->o->metrics);
+    char listens[TELL_ADDRESS], text[TELL_ADDRESS + 32];
+
+    if (!r->o->metrics)
+        return 0;
+    r->tell = tell_new(&setup, listens, err);
+    if (!r->tell)
+        return -err->code;
+    snprintf(text, sizeof(text), "metrics: %s", listens);
+    say(text);
+    return 0;
+}
+
 static int begin(struct run *r, struct err *err)
 {
     const struct top_options *o = r->o;
@@ -368,7 +392,7 @@ static int begin(struct run *r, struct err *err)
     r->began = r->since = clock_ns(CLOCK_MONOTONIC);
     r->next = r->began + o->every;
     r->on_screen = !o->batch && !o->json && o->slower < 0 && isatty(STDOUT_FILENO);
-    return 0;
+    return begin_metrics(r, err);
 }
 
 int top_run(const struct top_options *options, struct err *err)
@@ -393,6 +417,7 @@ int top_run(const struct top_options *options, struct err *err)
     if (result == 0)
         result = finish(&r, err);
     screen_end(&r.screen);
+    tell_free(r.tell);
     sniff_close(r.sniff);
     engine_free(r.engine);
     top_free(r.top);

@@ -18,6 +18,7 @@ struct top_options {
     const char *interface; /* or */
     const char *file;      /* "-" for standard input */
     const char *packet_filter;
+    const char *metrics; /* [ADDRESS:]PORT, or NULL */
     bool follow, batch, json;
     enum top_by by;
     enum top_column sort;

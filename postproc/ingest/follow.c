@@ -43,11 +43,26 @@ static bool is_stopped(void *ctx)
     return w->ended;
 }
 
+static void tick(struct following *w)
+{
+    if (w->f->tick)
+        w->f->tick(w->f->ctx);
+}
+
 static bool is_due(void *ctx)
 {
     struct following *w = ctx;
 
+    tick(w);
     return now_ms() - w->committed >= COMMIT_MS;
+}
+
+static void add_store(const struct following *w, struct follow_totals *t)
+{
+    const struct store_totals *s = store_totals(w->store);
+
+    t->operations += s->operations;
+    t->retransmissions += s->retransmissions;
 }
 
 static int commit(void *ctx, struct err *err)
@@ -55,6 +70,8 @@ static int commit(void *ctx, struct err *err)
     struct following *w = ctx;
     int result = store_commit_part(w->store, err);
 
+    w->f->so_far = w->f->totals;
+    add_store(w, &w->f->so_far);
     w->committed = now_ms(); /* not counted: a slow disk is not made slower */
     return result;
 }
@@ -91,8 +108,6 @@ static int still(void *ctx, struct err *err)
 {
     struct following *w = ctx;
 
-    if (w->f->tick)
-        w->f->tick(w->f->ctx);
     if (scan(w, err) < 0)
         return -err->code;
     return !(w->folder && folder_has_more(w->folder)) && !is_stopped(w) && !is_idle(w);
@@ -101,16 +116,14 @@ static int still(void *ctx, struct err *err)
 static void count(struct following *w, int result)
 {
     struct follow_totals *t = &w->f->totals;
-    const struct store_totals *s = store_totals(w->store);
 
     t->cut += result == INGEST_CUT;
     t->unusable += result == -ERR_INPUT;
     if (result != INGEST_STORED && result != INGEST_CUT)
         return;
     t->files++;
-    t->frames += s->frames;
-    t->operations += s->operations;
-    t->retransmissions += s->retransmissions;
+    t->frames += store_totals(w->store)->frames;
+    add_store(w, t);
 }
 
 static int one(struct following *w, const char *path, struct err *err)
@@ -129,6 +142,7 @@ static int one(struct following *w, const char *path, struct err *err)
     if (w->folder)
         folder_done(w->folder, size);
     count(w, result);
+    w->f->so_far = w->f->totals;
     w->f->told(w->f->ctx, path, result, &note, err);
     return 0;
 }
@@ -147,8 +161,7 @@ static int wait_file(struct following *w, struct err *err)
             return 1;
         if (is_idle(w))
             return 0;
-        if (w->f->tick)
-            w->f->tick(w->f->ctx);
+        tick(w);
         nanosleep(&pause, NULL);
     }
 }

@@ -29,7 +29,7 @@ struct follow {
     /* After each file: the result of ingest_live, with its texts. */
     void (*told)(void *ctx, const char *path, int result, const struct err *note,
                  const struct err *err);
-    /* From time to time, between two records. */
+    /* Called often; it may look at |so_far|. */
     void (*tick)(void *ctx); /* or NULL */
     void *ctx;
     const struct progress *progress;
@@ -41,7 +41,8 @@ struct follow {
         uint64_t cut, unusable;                /* of the files */
         uint64_t vanished, grown, other, left; /* see folder.h */
     } totals;
-    char lost[512]; /* the file that vanished or grew last, or "" */
+    struct follow_totals so_far; /* with the committed operations of the file that is being read */
+    char lost[512];              /* the file that vanished or grew last, or "" */
 };
 
 /* Returns 0, also if files were cut or unusable, or a negative code: the database is unfinished

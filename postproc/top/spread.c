@@ -62,3 +62,16 @@ int64_t spread_at(const struct spread *s, double part)
     }
     return s->most;
 }
+
+void spread_buckets(const struct spread *s, const int64_t *bounds, uint32_t count, uint64_t *counts)
+{
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i <= count; i++)
+        counts[i] = 0;
+    for (unsigned i = 0; i < SPREAD_SLOTS; i++) {
+        while (at < count && value_of(i) > bounds[at])
+            at++;
+        counts[at] += s->slot[i];
+    }
+}

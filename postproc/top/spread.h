@@ -20,6 +20,10 @@ struct spread {
 
 void spread_add(struct spread *spread, int64_t ns);
 void spread_merge(struct spread *to, const struct spread *from);
+/* Counts of buckets: |counts|[i] has the values up to |bounds|[i], which rise, and above the bound
+ * before; the last one, of |count| + 1, has the others.  Right to 6 % of a bound. */
+void spread_buckets(const struct spread *spread, const int64_t *bounds, uint32_t count,
+                    uint64_t *counts);
 /* |part| 0 to 1: the value that this part does not exceed; 0 without values. */
 int64_t spread_at(const struct spread *spread, double part);
 

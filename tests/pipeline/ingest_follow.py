@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 NFSDIGEST = os.environ["NFSDIGEST"]
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])
@@ -246,12 +247,18 @@ def check_pipes(scratch, data):
     dribble(fifo, data, 1)
     follow.end(why="closed")
     same("a named pipe", scratch / "fifo.db", [whole])
-    follow = Follow(scratch / "stdin.db", "-", stdin=subprocess.PIPE)
+    follow = Follow(scratch / "stdin.db", "--metrics", "0", "-", stdin=subprocess.PIPE)
+    address = follow.process.stderr.readline().split()[-1]
     for part in pieces(data, 20):
         os.write(follow.process.stdin.fileno(), part)
         time.sleep(0.02)
     time.sleep(2.5)  # nothing comes: what is there is committed
-    expect(MARK in run("info", scratch / "stdin.db").stderr, "standard input: nothing to read meanwhile")
+    found = run("info", "-j", scratch / "stdin.db")
+    expect(MARK in found.stderr, "standard input: nothing to read meanwhile")
+    with urllib.request.urlopen(address, timeout=20) as page:
+        samples = dict(l.split() for l in page.read().decode().splitlines() if l[0] != "#")
+    expect(samples.get("nfsdigest_ingest_operations_total") ==
+           str(json.loads(found.stdout)["sources"][0]["operations"]) != "0", "metrics:", samples)
     # a signal ends it although the pipe stays open
     follow.end(signal.SIGTERM, why="signal")
     same("standard input", scratch / "stdin.db", [whole])

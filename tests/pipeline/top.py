@@ -20,6 +20,7 @@ import sys
 import tempfile
 import termios
 import time
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(os.environ["SRC"]) / "tests/gen"))
 import messages  # noqa: E402
@@ -119,8 +120,8 @@ def check_made(scratch):
     expect(any(p and p.endswith("/a") and row["read"] == 100_000 for p, row in path_rows.items()), "paths:", path_rows)
 
     # the same through a pipe, in an interval that ends while calls wait
-    process = subprocess.Popen([NFSDIGEST, "top", "--json", "--every", "1s", "-"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([NFSDIGEST, "top", "--json", "--every", "1s", "--metrics", "0", "-"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     os.write(process.stdin.fileno(), path.read_bytes())
     first = json.loads(process.stdout.readline())
     expect(first["waiting"] == 3 and first["operations"] == 126 and rows(first, "procedure")["NFS GETATTR"]["waiting"] == 3
@@ -128,6 +129,7 @@ def check_made(scratch):
     check_sums("waiting", first)
     second = json.loads(process.stdout.readline())
     expect(second["waiting"] == 3 and second["operations"] == 0, "still waiting:", second)
+    check_metrics(process.stderr.readline())
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     expect(process.returncode == 0, "exit after SIGINT:", process.returncode)
@@ -147,6 +149,21 @@ def check_made(scratch):
            sum("no reply" in l for l in lines) == 3 and sum("READ" in l and " 0+1000 " in l for l in lines) == 10,
            "slower:", lines[:2])
     return path
+
+
+def check_metrics(line):
+    """The page for Prometheus has the counts of check_made, without doubles."""
+    with urllib.request.urlopen(line.split()[-1], timeout=20) as page:
+        samples = [l.rsplit(" ", 1) for l in page.read().decode().splitlines() if not l.startswith("#")]
+    found = {name: float(value) for name, value in samples}
+    expect(len(found) == len(samples) > 60, "metrics: samples", len(samples), "names", len(found))
+    for name, value in (('client_operations_total{client="10.0.0.1"}', 121), ('user_errors_total{user="8"}', 20),
+                        ('procedure_written_bytes_total{procedure="NFS WRITE"}', 2500),
+                        ('client_waiting_calls{client="10.0.0.2"}', 3), ('client_resent_calls_total{client="10.0.0.2"}', 5),
+                        ('latency_seconds_count{procedure="NFS READ"}', 100), ("names_forgotten_total", 0),
+                        ('latency_seconds_bucket{procedure="NFS READ",le="0.005"}', 90)):
+        expect(found.get("nfsdigest_" + name) == value, "metrics:", name, found.get("nfsdigest_" + name))
+    expect(abs(found['nfsdigest_latency_seconds_sum{procedure="NFS READ"}'] - 0.59) < 0.02, "metrics: sum")
 
 
 def check_many(scratch):
