@@ -252,7 +252,11 @@ def check_pipes(scratch, data):
     for part in pieces(data, 20):
         os.write(follow.process.stdin.fileno(), part)
         time.sleep(0.02)
-    time.sleep(2.5)  # nothing comes: what is there is committed
+    for _ in range(300):  # nothing comes: what is there is committed
+        if (scratch / "stdin.db").exists():
+            break
+        time.sleep(0.2)
+    time.sleep(0.5)
     found = run("info", "-j", scratch / "stdin.db")
     expect(MARK in found.stderr, "standard input: nothing to read meanwhile")
     with urllib.request.urlopen(address, timeout=20) as page:
@@ -291,7 +295,11 @@ def check_ends(scratch, data):
 
     database = scratch / "killed.db"
     follow = Follow(database, path)
-    time.sleep(3)
+    for _ in range(300):  # until a part is committed
+        if database.exists():
+            break
+        time.sleep(0.2)
+    time.sleep(0.3)
     follow.process.kill()
     follow.process.communicate()
     done = run("info", database)
