@@ -174,6 +174,7 @@ enum {
     COUNTERPART_SCRUBS = 1 << 27,       /* no client's request: the program compared the objects */
     COUNTERPART_READ_PARENT2 = 1 << 28, /* as READ_OBJECT */
     COUNTERPART_READ_NEW = 1 << 29,
+    COUNTERPART_LATE = 1 << 30, /* the SUT got the last changes late: times tell nothing */
 };
 
 /* A call with its reply.  Emitted when it is complete or given up: ids are in the order of calls

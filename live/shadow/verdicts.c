@@ -199,6 +199,7 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
         tell_readers(s, r, r->objects[i]);
     }
     s->judged = r;
+    teelog_unsettled(s->log, s->unsettled);
     further = further_parts(r, &pair.sut);
     pair.further = further;
     pair.further_count = further ? r->more->count : 0;

@@ -104,6 +104,11 @@ void teelog_accessed(struct teelog *log, uint32_t object, const int64_t until[SI
     judge_note_access(log->judge, tee_row_find(log, object), until);
 }
 
+void teelog_unsettled(struct teelog *log, int64_t time)
+{
+    judge_note_unsettled(log->judge, time);
+}
+
 void teelog_changed(struct teelog *log, uint32_t object, const int64_t times[SIDES][2])
 {
     judge_note_change(log->judge, tee_row_find(log, object), times);

@@ -286,6 +286,7 @@ static int finish_listing(struct teelog *log, struct tee_listing *l, struct tee_
         return -err->code;
     }
     log->listing = NULL;
+    conditions |= judge_was_late(log->judge) ? COUNTERPART_LATE : 0;
     count(log, v);
     return may_log(log, v) ? log_listing(log, l, conditions, v, err) : 0;
 }
@@ -341,6 +342,7 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
     conditions = conditions_of(log, given);
     if (judge(log, given, v, err) < 0)
         return -err->code;
+    conditions |= judge_was_late(log->judge) ? COUNTERPART_LATE : 0;
     count(log, v);
     if (log->pair.half[REF].effect.succeeded &&
         tee_listings_note(log, given, &log->pair.half[REF].effect, err) < 0)

@@ -141,6 +141,9 @@ void teelog_remade(struct teelog *log, uint32_t object);
 /* Somebody read the object's contents, and no pair says so: its access time may have changed.
  * |until|: end of the read on each server, ns since the epoch; 0: it did not read it there. */
 void teelog_accessed(struct teelog *log, uint32_t object, const int64_t until[SIDES]);
+/* Names of objects were not the same until |time| (ns since the epoch): until then, the
+ * synchronizer made and removed some on the SUT, which changes change times. */
+void teelog_unsettled(struct teelog *log, int64_t time);
 /* Both servers changed the object by a request whose pair came just before, and is not about it
  * (RENAME changes what has the name).  |times|: call and reply, ns since the epoch. */
 void teelog_changed(struct teelog *log, uint32_t object, const int64_t times[SIDES][2]);

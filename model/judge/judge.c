@@ -330,7 +330,7 @@ int judge_pair(struct judge *j, struct judge_pair *pair, struct err *err)
         return err_set(err, ERR_INPUT, "pair %lld is about an object that is not known",
                        (long long)pair->id);
     j->pair = pair;
-    j->sets_access_time = false;
+    j->sets_access_time = j->was_late = false;
     memset(j->differs, 0, sizeof(j->differs));
     memset(j->compared, 0, sizeof(j->compared));
     if (judge_read_result(j, &pair->half[REF], err) < 0 ||
@@ -342,6 +342,16 @@ int judge_pair(struct judge *j, struct judge_pair *pair, struct err *err)
     before_note(j);
     access_after(j);
     return sync_after(j, f.status_equal, f.data_equal, err);
+}
+
+void judge_note_unsettled(struct judge *j, int64_t time)
+{
+    j->unsettled = time;
+}
+
+bool judge_was_late(const struct judge *j)
+{
+    return j->was_late;
 }
 
 int judge_finish(struct judge *j, struct err *err)

@@ -90,6 +90,7 @@ struct judge_pair {
     uint32_t not_same;
     uint32_t accessed; /* its access time can be another one (access.c) */
     bool made;         /* the object that was found or made is new on both sides */
+    bool late;         /* its times are known to be those of changes which came late to one side */
 };
 
 /* What the host knows about a pair of objects when it adds the pair. */
@@ -218,6 +219,15 @@ void judge_note_access(struct judge *judge, uint32_t row, const int64_t until[SI
  * reply.  Its change times can be those of this request (a server need not set them by a RENAME).
  */
 void judge_note_change(struct judge *judge, uint32_t row, const int64_t times[SIDES][2]);
+
+/* Until |time| (ns, of the captures' clock) the host itself gave names to objects of SUT, or took
+ * them away: their change times there say nothing. */
+void judge_note_unsettled(struct judge *judge, int64_t time);
+
+/* Returns true if times of the last pair were the same only because they are those of changes that
+ * came late to one side.  Who reads a log of pairs that differ does not know these changes: a live
+ * host notes it there, as |late|. */
+bool judge_was_late(const struct judge *judge);
 
 /* Compares a pair and notes its changes.  Further parts of a listing replace |pair->half| while
  * they are compared. */

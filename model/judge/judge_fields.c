@@ -151,6 +151,13 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
         return j->pair->not_same & 1u << OF_OBJECT ? WITHHELD_NOT_SAME : sync_rights(j);
     if (!is_volatile(place))
         return 0;
+    if (place->is_time && j->pair->late)
+        return WITHHELD_ORDER;
+    if (place->stamp == STAMP_CTIME && sut &&
+        (int64_t)sut->value - j->side[SUT].clock_offset <= j->unsettled) {
+        j->was_late = true;
+        return WITHHELD_NOT_SAME;
+    }
     if (place->is_time && holds_verifier(f, place))
         return WITHHELD_VERIFIER;
     if (place->whose == OF_ENTRY) {

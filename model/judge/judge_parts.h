@@ -109,6 +109,8 @@ struct judge {
         *found_in[SIDES];    /* replies with the compared values; NULL: the pair's own */
     struct body arguments;   /* of the side that is being read */
     bool sets_access_time;   /* the pair does */
+    bool was_late;           /* judge_was_late */
+    int64_t unsettled;       /* judge_note_unsettled */
     bool differs[WHOSE_MAX]; /* an attribute differs, also if this was withheld */
     bool compared[WHOSE_MAX];
 };

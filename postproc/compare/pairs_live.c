@@ -29,8 +29,10 @@ int pairs_live_open(struct pairs *p, struct err *err)
     if (live && sql_prepare(p->c->db,
                             "SELECT EXISTS (SELECT 1 FROM sut.name_event"
                             " WHERE object = ?1 AND time BETWEEN ?2 AND ?3)"
-                            " OR NOT EXISTS (SELECT 1 FROM ref.name_event"
-                            " WHERE object = ?4 AND parent = ?5)",
+                            " OR ?4 = ?5 OR (NOT EXISTS (SELECT 1 FROM ref.name_event"
+                            " WHERE object = ?4 AND parent = ?5)"
+                            " AND NOT EXISTS (SELECT 1 FROM ref.name_event"
+                            " WHERE object = ?5 AND parent = ?4))",
                             &p->live.entry, err) < 0)
         return -err->code;
     for (int side = 0; live && side < SIDES; side++)
@@ -47,7 +49,7 @@ void pairs_live_close(struct pairs *p)
 }
 
 /* The log names the entries whose objects were the same, at the time of the SUT's reply, but not
- * "." and "..". */
+ * ".", which the pair's conditions tell of, and "..", of which nobody knows. */
 int pairs_live_entry(struct pairs *p, uint32_t *row, struct err *err)
 {
     const struct judge_half *sut = &p->pair.half[SUT];
@@ -101,6 +103,7 @@ int pairs_live_begin(struct pairs *p, uint32_t conditions, struct err *err)
                               pair->half[REF].row.new_object };
 
     pair->not_same = pair->accessed = 0;
+    pair->late = conditions & COUNTERPART_LATE;
     p->live.scrubs = conditions & COUNTERPART_SCRUBS;
     if (!(conditions & COUNTERPART_LIVE))
         return 0;

@@ -8,6 +8,7 @@
  *     (nothing)             a new judge
  *     live                  a new one of a live host, which has copied all objects
  *     rules TEXT            a new one with these rules, too
+ *     unsettled SECONDS     until then, the host made names on the second server
  *     touch ROW             both servers did something to the object, which no pair is about
  *     forget ROW
  *     untyped ROW           it is another one, and nobody knows its type
@@ -43,6 +44,7 @@ static inline const char *reason_name(int reason)
         [WITHHELD_LENGTH] = "length",       [WITHHELD_VERIFIER] = "verifier",
         [WITHHELD_READ] = "read",           [WITHHELD_CUT] = "cut",
         [WITHHELD_NO_REPLY] = "no reply",   [WITHHELD_LOST] = "lost",
+        [WITHHELD_NOT_SAME] = "not same",
     };
 
     return names[reason] ? names[reason] : "?";
@@ -326,6 +328,8 @@ static inline void lab_step(const char *line)
         lab.line = copy;
         if (strncmp(line, "clock ", 6) == 0) {
             set_clock();
+        } else if (sscanf(line, "unsettled %u", &row) == 1) {
+            judge_note_unsettled(lab.judge, (int64_t)row * SECOND);
         } else if (sscanf(line, "touch %u", &row) == 1) {
             touch(row);
         } else {

@@ -99,6 +99,18 @@ static void test_change_times(void **state)
         { "GETATTR 5 ctime=2180/2187" },
         { "GETATTR 5 ctime=2170.0005" }, /* a server that does not set it then */
         { "GETATTR 5 ctime=2170.0005/2187", "ctime: sut later" },
+        /* requests wait on the second server from then on; these did not */
+        { "live" },
+        { "SETATTR 3 set=mode ctime=2010.0005" },
+        { "GETATTR 3 mtime=2008.3/2008.2" },
+        { "GETATTR 3 mtime=2008.3/2008", "mtime: sut earlier" },
+        /* the copy of a directory gives its files names, which changes them on the second server */
+        { "live" },
+        { "SETATTR 3 set=mode ctime=2010.0005" },
+        { "GETATTR 3 ctime=2010.0005/2018", "ctime: sut later" },
+        { "unsettled 2019" },
+        { "GETATTR 3 ctime=2010.0005/2018", "ctime(not same)" },
+        { "GETATTR 3 ctime=2010.0005/2020", "ctime: sut later" },
         /* one that changes nothing, just when somebody else did */
         { "live" },
         { "SETATTR 6 bctime=2010.0005 ctime=2010.0005/1600" },
