@@ -231,7 +231,11 @@ int tee_judge_open(struct teelog *log, struct err *err)
     if (!log->clocks)
         return err_memory(err, "clocks");
     log->judge = judge_new(&setup, err);
-    return log->judge ? 0 : -err->code;
+    if (!log->judge)
+        return -err->code;
+    for (int side = 0; side < SIDES; side++) /* a listing may be judged before clocks are known */
+        judge_set_side(log->judge, side, &(struct judge_side){ .steps = &log->steps[side] });
+    return 0;
 }
 
 void tee_judge_free(struct teelog *log)
