@@ -7,6 +7,7 @@ synchronized again."""
 import pathlib
 import random
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -138,7 +139,46 @@ def shadow_stops(run, shadow):
         shadow.process.wait()
 
 
+class Hostile(Client):
+    """Changes some bytes of some calls, and cuts others off."""
+
+    def __init__(self, server, chance):
+        super().__init__(server)
+        self.chance = chance
+        self.socket.settimeout(0.2)
+
+    def send(self, message, fragments=()):
+        m, r = bytearray(message), self.chance
+        if r.random() < 0.3:
+            for _ in range(r.choice((1, 1, 2, 8))):
+                i = r.randrange(24, len(m))
+                m[i] = r.choice((0, 1, 255, m[i] ^ 1 << r.randrange(8)))
+        super().send(bytes(m[:r.randrange(4, len(m))] if r.random() < 0.03 else m), fragments)
+
+
+def hostile():
+    """Whatever clients send, the shadow goes on, and does on the SUT what the reference has done."""
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        small_tree(client, root)
+        objects, chance = Objects(root), random.Random(3)
+        work(client, chance, objects, 50)
+        with Shadow(folder, relay, sut) as shadow:
+            settle(shadow)
+            for _ in range(20):
+                try:
+                    work(Hostile(relay, chance), chance, objects, 40)
+                except (OSError, ValueError, IndexError, KeyError, struct.error):
+                    pass  # the server has closed the connection, or the reply is not to what was meant
+            settle(shadow)
+            shadow.wait_for(lambda: not shadow.settle()["copy"]["scratch"], "end of what is between two names")
+            no_trees_differ("hostile calls", reference, sut)
+            expect("malformed calls", shadow.statistics()["requests"]["without_object"] > 0, True)
+
+
 def main():
+    hostile()
     reference, sut = servers()
     with tempfile.TemporaryDirectory() as folder, reference, Wire(reference) as behind, \
             attached(folder, behind, "--ring", "1M") as relay, Wire(relay) as before:
