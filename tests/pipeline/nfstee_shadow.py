@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 long=long
+# ctest: timeout=600 long=long
 """nfstee shadow.  A second ftnfsd becomes equal to the one behind a relay while clients work at random, all
 their requests are compared, and only what was made wrong on purpose differs.
 
     nfstee_shadow.py [long]     environment: BUILD
 
-long: hundreds of seeds, with several clients.
+long: hundreds of seeds, with several clients, and servers that are late.
 """
 import json
 import os
@@ -28,6 +28,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from live_client import Client, Ftnfsd  # noqa: E402
 from messages import NFSACL, auth_sys, opaque  # noqa: E402
 from model_xdr import CREATE, GUARDED, LOOKUP, MKDIR, OK, READ, REMOVE, RMDIR, WRITE  # noqa: E402
+from slow_wire import SlowWire  # noqa: E402
 from tee_ring import Relay  # noqa: E402
 from tee_traffic import Objects, Shadow, attached, mounted, servers, tree, work  # noqa: E402
 
@@ -75,11 +76,14 @@ def fates(before, after):
     return {k: v - before["requests"][k] for k, v in after["requests"].items() if v != before["requests"][k]}
 
 
-def synchronized(seed, clients, count):
-    """All of a tree, while it changes; from then on every request is compared."""
+def synchronized(seed, clients, count, late=0.0):
+    """All of a tree, while it changes; from then on every request is compared.  |late|: seconds that calls and
+    replies of the reference take at most, and some calls of the SUT in addition: so requests overlap, and are
+    executed in another order than that of their replies."""
     what = "seed %d" % seed
-    reference, sut = servers()
-    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+    reference, sut = servers(sut=("--fault", "*:delay=%dus:p=0.2" % (late * 1500000)) if late else ())
+    with tempfile.TemporaryDirectory() as folder, reference, sut, SlowWire(reference, seed, late) as wire, \
+            attached(folder, wire if late else reference) as relay:
         client, root = mounted(relay)
         objects = Objects(root)
         work(client, random.Random(seed), objects, count)
@@ -111,7 +115,7 @@ def synchronized(seed, clients, count):
             groups = json.loads((shadow.log / "summary.json").read_text())["groups"]
             of_looks = sum(g["count"] for g in groups if looks and g["field"].endswith(".atime"))
             expect(what + ": exit code", code, 1 if differ else 0)
-            if differ - of_looks > allowed:
+            if differ - of_looks > allowed and not late:
                 expect(what + ": pairs that differ", differ, 0)
             expect(what + ": said", said, "synchronized\n")
             if failures:
@@ -449,11 +453,14 @@ def main():
     if sys.argv[1:] == ["long"]:
         for seed in range(int(os.environ.get("SEEDS", "200"))):
             synchronized(seed + 1, 1 + seed % 4, 150)
+            if seed % 4 == 3:
+                synchronized(seed + 1, 6, 100, 0.002)
             if failures:
                 return 1
         return 0
     synchronized(2, 1, 150)
     synchronized(5, 1, 80)
+    synchronized(6, 4, 60, 0.002)
     faults_seen()
     watched()
     seen_late()

@@ -58,6 +58,7 @@ static struct sim {
     uint32_t playing[64]; /* ids: synchronized, but not played */
     uint32_t playing_count;
     bool has_faults, has_refusals;
+    uint64_t names; /* that a directory can have: many, and a listing takes several replies */
     uint64_t duplicates, noted, conflicts, mended;
 } sim;
 
@@ -170,7 +171,7 @@ static void set_name_in(const struct h *directory, char name[4])
 
 static void set_name(char name[4])
 {
-    name[0] = (char)('a' + next(6));
+    name[0] = (char)('a' + next(sim.names));
     name[1] = 0;
 }
 

@@ -35,7 +35,7 @@ static void faults(struct lab *lab, uint32_t procedure, struct fault_effects *ef
 static void grow_tree(struct fs *fs, bool is_reference)
 {
     static const enum ftype3 types[] = { NF3REG, NF3REG, NF3DIR, NF3DIR, NF3LNK, NF3FIFO, NF3CHR };
-    uint32_t directories[64], directory_count = 1, objects = (uint32_t)next(40), object;
+    uint32_t directories[64], directory_count = 1, objects = (uint32_t)next(8 * sim.names), object;
     char name[4];
 
     directories[0] = fs_root(fs);
@@ -71,6 +71,7 @@ static void begin_seed(uint64_t seed)
         next(2);
     sim.has_faults = next(3) == 0;
     sim.has_refusals = next(40) == 0;
+    sim.names = next(4) ? 6 : 26;
     sim.lab.ring = sim.lab.read = 0;
     memset(sim.lab.failed, 0, sizeof(sim.lab.failed));
     lab_begin_fs(&sim.lab, &config, REF);
