@@ -17,7 +17,8 @@ static struct err err;
 /* Ids of the mirror. */
 enum { D1 = 1, D2, D3, F, G, OBJECTS_END };
 
-static struct copy *copy; /* its loop does not run */
+static struct loop *loop; /* does not run */
+static struct copy *copy;
 
 /* RFC 1813 s3.3 */
 enum { SETATTR = 2, WRITE = 7, CREATE = 8, MKDIR = 9, REMOVE = 12, RENAME = 14, LINK = 15 };
@@ -32,7 +33,9 @@ static struct bytes handle_of(uint32_t object)
 
 static void begin(struct shadow *s)
 {
-    *s = (struct shadow){ .mirror = mirror_open(UINT64_C(1000000000), &err), .copy = copy };
+    *s = (struct shadow){ .mirror = mirror_open(UINT64_C(1000000000), &err),
+                          .copy = copy,
+                          .loop = loop };
     assert_non_null(s->mirror);
     for (uint32_t i = D1; i < OBJECTS_END; i++) {
         struct mirror_object *object = known_object(s, handle_of(i), &err);
@@ -283,15 +286,16 @@ int main(void)
         cmocka_unit_test(test_linked_late), cmocka_unit_test(test_last_name),
     };
 
-    const struct copy_setup setup = { .loop = loop_new(&err) };
+    struct copy_setup setup = { 0 };
     int failed;
 
     wire_init();
+    loop = setup.loop = loop_new(&err);
     copy = copy_new(&setup, &err);
     if (!copy || nfs3_structs_init(&err) < 0)
         return 1;
     failed = cmocka_run_group_tests(tests, NULL, NULL);
     copy_free(copy);
-    loop_free(setup.loop);
+    loop_free(loop);
     return failed;
 }
