@@ -237,7 +237,7 @@ static int took_first_written(struct lane *lane, struct bytes body, struct err *
 
     if (status)
         return copy_job_refused(lane, status);
-    if (!res.count || res.count > lane->end)
+    if (res.count > lane->end)
         return copy_job_failed(job, COPY_SUT, "the SUT: WRITE says that it wrote %u bytes",
                                res.count);
     job->copy->counts.bytes_written += res.count;
@@ -247,7 +247,7 @@ static int took_first_written(struct lane *lane, struct bytes body, struct err *
         lane->busy = false;
         return end_first(job, err);
     }
-    /* the rest, from what was written on */
+    /* the rest, from what was written on, which may be nothing */
     is_lost(job, res.verf);
     job->unstable = res.committed != FILE_SYNC;
     if (!job->range_count && add_range(job, 0, lane->end, err) < 0)

@@ -265,6 +265,30 @@ static void zeros_without_attributes(void **state)
     assert_int_equal(countdown, 0);
 }
 
+/* The first WRITE writes half of a byte. */
+static void short_first(struct lab *l, uint32_t procedure, struct fault_effects *effects)
+{
+    (void)l;
+    if (procedure == 7 && countdown) {
+        countdown--;
+        effects->set |= 1u << FAULT_SHORT;
+    }
+}
+
+static void nothing_written(void **state)
+{
+    struct fs *ref = lab_fs(&lab, REF);
+
+    (void)state;
+    lab_write(ref, lab_make(ref, fs_root(ref), "f", NF3REG), 0, 1, 1);
+    countdown = 1;
+    lab.side[SUT_SIDE].faults = short_first;
+    lab_begin_copy(&lab);
+    same(true);
+    assert_int_equal(countdown, 0);
+    assert_int_equal(lab.failed[COPY_SUT], 0);
+}
+
 /* A directory of names that nobody may have, and of itself. */
 static bool odd_listing(struct lab *l, uint32_t procedure, struct xdr_put *to)
 {
@@ -325,6 +349,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(busy_behind_the_end, begin, end),
         cmocka_unit_test_setup_teardown(busy_without_room, begin, end),
         cmocka_unit_test_setup_teardown(zeros_without_attributes, begin, end),
+        cmocka_unit_test_setup_teardown(nothing_written, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
