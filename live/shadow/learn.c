@@ -80,7 +80,8 @@ int learn_removed(struct shadow *s, const struct request *r, uint32_t id, struct
 
     if (!object || object->names || known_of(s, id)->is_linked || object->is_root)
         return 0;
-    if (touches_rival(s, r, id)) /* a LINK may have given it another name just before */
+    /* the copy does not count names; a LINK may have given it another one just before */
+    if ((object->type != OBJECT_DIR && !known_of(s, id)->has_links) || touches_rival(s, r, id))
         return dispatch_again(s, object, r->begin, err);
     if (mirror_set_state(s->mirror, object, MIRROR_GONE, err) < 0)
         return -err->code;
@@ -220,6 +221,7 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
             object->type = after.type;
         if (after.fileid)
             object->fileid = after.fileid;
+        k->has_links = true;
         k->is_linked = after.type != OBJECT_DIR && after.nlink > 1;
         k->was_linked |= k->is_linked;
     }

@@ -105,7 +105,8 @@ struct known {
     int64_t left;        /* and when, ns since 1970: later answers of the SUT say nothing */
     bool is_held;        /* changes are being played: duplicates wait */
     bool was_copied;
-    bool is_linked;  /* has more than one name, for all that attributes said */
+    bool has_links;  /* attributes said how many names it has, */
+    bool is_linked;  /* and these are more than one */
     bool was_linked; /* has or had more than one name, on one of the servers */
     struct attributes_seen seen;
     /* It was the same on both servers before this entry of the ring, from which on changes may have

@@ -227,7 +227,8 @@ static void test_linked_late(void **state)
     expect(0, &link, &mode);
 }
 
-/* What lost its last known name is gone, but for a LINK that is not answered. */
+/* What lost its last known name is gone, but for a LINK that is not answered, and for names that
+ * nobody has counted. */
 static void test_last_name(void **state)
 {
     const struct asking asked[] = {
@@ -236,20 +237,21 @@ static void test_last_name(void **state)
     };
 
     (void)state;
-    for (int links = 0; links < 2; links++) {
+    for (int links = 0; links < 3; links++) {
         struct request r[2];
         struct shadow s;
 
         begin(&s);
+        s.known[F].has_links = links != 2; /* else only the copy has seen it */
         ask(&s, &r[0], &asked[0], 10, 30);
-        if (links) {
+        if (links == 1) {
             ask(&s, &r[1], &asked[1], 20, 0);
             r[1].stage = STAGE_CALLED;
         }
         assert_int_equal(learn_removed(&s, &r[0], F, &err), 0);
         assert_int_equal(mirror_at(s.mirror, F)->state, links ? MIRROR_QUEUED : MIRROR_GONE);
         buf_free(&r[0].call);
-        if (links)
+        if (links == 1)
             buf_free(&r[1].call);
         mirror_close(s.mirror);
         free(s.known);
