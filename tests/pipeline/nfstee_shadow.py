@@ -27,7 +27,8 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from live_client import Client, Ftnfsd  # noqa: E402
 from messages import NFSACL, auth_sys, opaque  # noqa: E402
-from model_xdr import CREATE, GUARDED, LOOKUP, MKDIR, OK, READ, REMOVE, RMDIR, WRITE  # noqa: E402
+from model_xdr import (CREATE, GETATTR, GUARDED, LOOKUP, MKDIR, OK, READ, REMOVE, RMDIR,  # noqa: E402
+                       SETATTR, WRITE)
 from slow_wire import SlowWire  # noqa: E402
 from tee_ring import Relay  # noqa: E402
 from tee_traffic import Objects, Shadow, attached, mounted, servers, tree, work  # noqa: E402
@@ -197,6 +198,28 @@ def faults_seen():
             expect("exit code of nfsdigest compare", compared.returncode, 1)
             expect("differences in the log", json.loads(compared.stdout)["totals"][0]["discrepancies"],
                    sum(g["count"] for g in groups))
+
+
+def times_over_udp():
+    """An access time that a client set differs, whatever it was sent over, and a rule can ignore it."""
+    for rules in None, "[classes]\ntime = ignored\n":
+        reference, sut = servers(sut=("--fault", "GETATTR:no-atime"))
+        with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+            client, root = mounted(relay)
+            handle = client.nfs(LOOKUP, {"object": small_tree(client, root), "name": b"f1"})[1]["handle"]
+            file = pathlib.Path(folder) / "rules"
+            file.write_text(rules or "")
+            with Shadow(folder, relay, sut, *(("--rules", str(file)) if rules else ())) as shadow:
+                before = shadow.settle()
+                client.nfs(SETATTR, {"object": handle, "settings": {"atime": 10 ** 18}})
+                datagrams = Client(relay, udp=True)
+                for _ in range(3):
+                    datagrams.nfs(GETATTR, {"object": handle})
+                expect("fates over UDP", fates(before, settle(shadow)), {"all": 4, "compared": 4})
+                code, totals, _ = shadow.stop()
+                expect("exit code over UDP, rules %r" % rules, code, 0 if rules else 1)
+                expect("differences over UDP, rules %r" % rules, totals["verdicts"]["differ"],
+                       0 if rules else 3)
 
 
 def watched():
@@ -462,6 +485,7 @@ def main():
     synchronized(5, 1, 80)
     synchronized(6, 4, 60, 0.002)
     faults_seen()
+    times_over_udp()
     watched()
     seen_late()
     too_long()
