@@ -270,11 +270,11 @@ static int write_uncertain(struct pairs *p, struct err *err)
 
 /* --- latencies */
 
-static int64_t apart(const struct slow *s)
+static uint64_t apart(const struct slow *s)
 {
-    int64_t d = s->latency[REF] - s->latency[SUT];
+    uint64_t ref = (uint64_t)s->latency[REF], sut = (uint64_t)s->latency[SUT];
 
-    return d < 0 ? -d : d;
+    return s->latency[REF] < s->latency[SUT] ? sut - ref : ref - sut;
 }
 
 /* Keeps the largest differences, in order. */
@@ -315,7 +315,9 @@ int found_latency(struct pairs *p, struct err *err)
     for (int side = 0; side < SIDES; side++) {
         if (half[side].reply_time == INT64_MIN || half[side].call_time == INT64_MIN)
             return 0;
-        s.latency[side] = half[side].reply_time - half[side].call_time;
+        /* the times of a damaged database may be anything */
+        s.latency[side] =
+            (int64_t)((uint64_t)half[side].reply_time - (uint64_t)half[side].call_time);
     }
     note_slow(p->found, &s);
     timed = e->procedure ? get_timed(p->found, e) : NULL;
