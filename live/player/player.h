@@ -7,8 +7,8 @@
  * Plans are absolute: the beginning of the run + time / scale.  A late operation is sent at once,
  * never left out, and never moves the plan.
  *
- * Answers are seen when they come.  Only with PACE_ASAP and many calls outstanding they may wait for
- * a 16th of their latency, 0.5 ms at most (pace_gather).
+ * Answers are seen when they come.  Only with PACE_ASAP and many calls outstanding they may wait
+ * for a 16th of their latency, 0.5 ms at most (pace_gather).
  *
  * Containment.  When an operation that changes something ends in another class than VERDICT_AS_
  * RECORDED and VERDICT_DIFFERENT_RESULT, the operations that depend on it (along |dependencies|,

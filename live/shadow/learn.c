@@ -274,17 +274,7 @@ int learn_attributes(struct shadow *s, struct request *r, struct err *err)
 
 int learn_own(struct shadow *s, const struct record_operation *op, struct err *err)
 {
-    struct effect e = { .procedure = procedure_find(op->program, op->version, op->procedure),
-                        .program = op->program,
-                        .version = op->version,
-                        .rpc_status = op->rpc_status,
-                        .status = op->status,
-                        .call_flags = op->call.flags,
-                        .reply_flags = op->reply.flags,
-                        .arguments_body = op->arguments,
-                        .result_body = op->result,
-                        .arguments_length = op->arguments_wire,
-                        .result_length = op->result_wire };
+    struct effect e = effect_of_record(op);
     struct saying it = { .begin = op->call.frame, .end = op->reply.frame, .time = op->reply.time };
     struct mirror_object *object;
     struct attributes after;

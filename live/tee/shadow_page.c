@@ -121,15 +121,11 @@ static int write_script(struct shadow_page *p, const struct page_view *view,
     return result;
 }
 
-/* Without ports. */
 static void put_address(struct page *page, const char *address)
 {
-    char *text = strndup(address, strcspn(address, "?"));
-
     page_put(page, "<code>");
-    page_text(page, text ? text : address);
+    page_text(page, address);
     page_put(page, "</code>");
-    free(text);
 }
 
 static int write_page(struct shadow_page *p, const struct page_view *view,

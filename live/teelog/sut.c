@@ -181,22 +181,12 @@ static int take_entry(void *ctx, const struct effect_entry *entry)
 
 int tee_sut_objects(struct teelog *log, struct record_operation *op, struct err *err)
 {
-    struct effect call = { .id = 1,
-                           .procedure = procedure_find(op->program, op->version, op->procedure),
-                           .program = op->program,
-                           .version = op->version,
-                           .rpc_status = op->rpc_status,
-                           .status = op->status,
-                           .call_flags = op->call.flags,
-                           .reply_flags = op->reply.flags,
-                           .arguments_body = op->arguments,
-                           .result_body = op->result,
-                           .arguments_length = op->arguments_wire,
-                           .result_length = op->result_wire };
-    struct effect reply = call;
+    struct effect call = effect_of_record(op), reply;
 
     if (!call.procedure)
         return 0;
+    call.id = 1;
+    reply = call;
     effect_decode(&call);
     if (op->reply.frame && op->rpc_status == 0)
         effect_decode_reply(&reply);

@@ -234,6 +234,21 @@ static enum walk_result run(const struct type *type, struct kept_body body,
     return result == WALK_MALFORMED && w.surplus ? WALK_OK : result;
 }
 
+struct effect effect_of_record(const struct record_operation *op)
+{
+    return (struct effect){ .procedure = procedure_find(op->program, op->version, op->procedure),
+                            .program = op->program,
+                            .version = op->version,
+                            .rpc_status = op->rpc_status,
+                            .status = op->status,
+                            .call_flags = op->call.flags,
+                            .reply_flags = op->reply.flags,
+                            .arguments_body = op->arguments,
+                            .result_body = op->result,
+                            .arguments_length = op->arguments_wire,
+                            .result_length = op->result_wire };
+}
+
 void effect_decode(struct effect *e)
 {
     const struct visitor arguments = { visit_arguments, e, WANTED_ARGUMENTS };

@@ -170,6 +170,9 @@ struct effect_entry {
 int effect_entries(const struct effect *effect,
                    int (*entry)(void *ctx, const struct effect_entry *entry), void *ctx);
 
+/* Returns the effect of a record, with its bodies, for effect_decode. */
+struct effect effect_of_record(const struct record_operation *op);
+
 /* Reads the bodies into the rest of |effect|.  Bodies, lengths and procedure must be set. */
 void effect_decode(struct effect *effect);
 /* Forgets the result: all that effect_decode_reply sets, and what it wants set but the procedure.
