@@ -69,7 +69,7 @@ policy survives: text|0|Policy unknown: 412 messages compared, 0 of the original
 policy survives: rules of a file|0|handle = [.]{3}|policy survives -p opens.conf small.pcap small.pcap
 key: nothing|2|key: missing subcommand|key
 key: unknown command|2|no such command: "key moon"|key moon
-key new: help|0|usage: nfsdigest key new .*mapping N. FILE|key new --help
+key new: help|0|usage: nfsdigest key new \[OPTION...\] FILE|key new --help
 key new: nothing|2|takes one file|key new
 key new: two|2|takes one file|key new a b
 key new: no folder|4|nowhere/a.key: cannot create|key new nowhere/a.key
