@@ -157,7 +157,7 @@ struct counterpart {
 enum {
     COUNTERPART_OVERLAPS = 0xffff,
     COUNTERPART_LIVE = 1 << 16,        /* the objects were made the same before it, whatever other
-                                        * operations        of the stream say */
+                                        * operations of the stream say */
     COUNTERPART_NOT_OBJECT = 1 << 17,  /* except the object or directory, */
     COUNTERPART_NOT_PARENT2 = 1 << 18, /* the second directory, */
     COUNTERPART_NOT_NEW = 1 << 19,     /* the object that was found or made */

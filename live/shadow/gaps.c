@@ -12,16 +12,18 @@
  * A call that was under way when the gap began, and whose reply does not come, is given up after
  * WAIT: else its objects could not be copied.  If its reply comes later nevertheless, nothing is
  * known to be the same once more.
+ *
+ * Gaps that follow each other within SERIES count as one: a call that was lost in the first may
+ * still be under way.
  */
 #include "shadow/shadow_parts.h"
 
 #include <xxhash.h>
 
-#define TICK INT64_C(2000000000) /* ns */
+/* ns */
+#define TICK INT64_C(2000000000)
 #define WAIT INT64_C(5000000000)
-#define SERIES                                                                                     \
-    INT64_C(60000000000) /* ns: gaps that follow each other faster count as one: a call            \
-                          * that was lost in the first one may still be under way */
+#define SERIES INT64_C(60000000000)
 
 static int64_t ns_of(const struct nfstime3 *t)
 {

@@ -17,8 +17,10 @@ for each server and day at a time, at most OPEN of them.
 
 import argparse
 import datetime
+import glob
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -81,8 +83,10 @@ class DataSet:
     def __init__(self, folder, part, level, rows):
         self.folder, self.part, self.level, self.rows = pathlib.Path(folder), part, level, rows
         self.folder.mkdir(parents=True, exist_ok=True)
-        for left in self.folder.glob(f"{_TEMPORARY}{part}-*"):  # of a run that was killed
-            shutil.rmtree(left, ignore_errors=True)
+        own = re.compile(re.escape(_TEMPORARY + part) + "-[^-.]{8}")  # as mkdtemp makes them
+        for left in self.folder.iterdir():
+            if own.fullmatch(left.name):  # of a run that was killed, and of no other part
+                shutil.rmtree(left, ignore_errors=True)
         self.temporary = pathlib.Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{part}-", dir=self.folder))
         self.parts = {}  # by what stands before the name; the one that was used last comes last
         self.counts = {}
@@ -152,11 +156,14 @@ def selections(bodies):
 
 def write(paths, folder, *, part=None, bodies=False, level=1, rows=ROWS, partial=False, **options):
     """Writes the trace in |paths| as part |part| of the data set in |folder|.  Returns the number of
-    operations and, with partial, where a file was cut, else "".  Raises FileExistsError if the part is there."""
-    part = part or pathlib.Path(paths[0]).name.split(".")[0]
+    operations and, with partial, where a file was cut, else "".  Raises FileExistsError if the part is there, and
+    ValueError if its name cannot be that of a file."""
+    part = part or pathlib.Path(paths[0]).name.split(".")[0] or "trace"
+    if "/" in part or "\0" in part or part.startswith((".", "_")):  # readers leave such files out
+        raise ValueError(f"{part!r} cannot be the name of a part: it has a slash, or begins with '.' or '_'")
     folder = pathlib.Path(folder)
-    there = next(folder.glob(f"operations/*/*/{part}.parquet"), None) or \
-        next(folder.glob(f"counters/{part}.parquet"), None)
+    there = next(folder.glob(f"operations/*/*/{glob.escape(part)}.parquet"), None) or \
+        next(folder.glob(f"counters/{glob.escape(part)}.parquet"), None)
     if there:
         raise FileExistsError(f"{there} is there already: name the part otherwise (--part)")
     trace = nfsdigest.open(*paths, profile="plain", partial=partial, **options)
@@ -211,7 +218,7 @@ def main(arguments=None):
     except Error as error:
         print(f"nfsdigest.parquet: {error}", file=sys.stderr)
         return error.code
-    except FileExistsError as error:
+    except (FileExistsError, ValueError) as error:
         print(f"nfsdigest.parquet: {error}", file=sys.stderr)
         return 2
     except OSError as error:

@@ -121,6 +121,9 @@ def parts(folder, data):
     there = listing(data)
     again = package(CAPTURES / "mem-libnfs-all22.pcap.zst", "-o", data)
     check(again.returncode == 2 and "--part" in again.stderr, f"the same part again: {again.stderr}")
+    for name in ("../outside", ".hidden", "_hidden"):
+        wrong = package(CAPTURES / "mem-libnfs-all22.pcap.zst", "-o", data, "--part", name)
+        check(wrong.returncode == 2 and name in wrong.stderr, f"part {name}: {wrong.returncode} {wrong.stderr}")
     cut = folder / "cut.pcap"
     with open(cut, "wb") as out:
         whole = subprocess.run(["zstd", "-dcq", CAPTURES / "knfsd-netem-udp.pcap.zst"],
@@ -153,8 +156,10 @@ def killed(folder, data):
     check(left and all(name.startswith(".part-waits-") for name in left), f"after a kill: {left}")
     opened(data).execute("SELECT count(*) FROM operation").fetchall()
     fifo.unlink()
+    other = data / ".part-waits-more-abcdefgh"  # of a run of another part, which may go on
+    other.mkdir()
     package(CAPTURES / "mem-libnfs-all22.pcap.zst", "-o", data, "--part", "waits")
-    check(not list(data.glob(".part-*")), "the rest of the killed run is still there")
+    check(list(data.glob(".part-*")) == [other], f"left: {list(data.glob('.part-*'))}")
 
 
 with tempfile.TemporaryDirectory() as scratch:

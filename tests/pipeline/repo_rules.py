@@ -173,6 +173,7 @@ class Rules:
         """CMakeLists.txt has the version; what cannot read it there says the same."""
         version = re.search(r"project\(\w+ VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
         for name, pattern in (("debian/changelog", r"\A\w+ \((\S+)\)"),
+                              ("python/pyproject.toml", r'^version = "(\S+)"$'),
                               ("CHANGELOG.md", r"^## (\d\S*) - \d{4}-\d\d-\d\d$")):
             found = re.search(pattern, (SOURCE / name).read_text(), re.M)
             if not found or found[1] != version:
