@@ -77,6 +77,8 @@ int lint_called(struct lint *lint, struct effect *e, struct err *err)
         return 0;
     if (lint_time_called(lint, e, err) < 0)
         return -err->code;
+    if (lint_links_called(lint, e, err) < 0)
+        return -err->code;
     lint_names_called(lint, e);
     return lint_xid(lint, e, err);
 }
@@ -104,6 +106,8 @@ int lint_done(struct lint *lint, struct effect *e, struct err *err)
         result = lint_verifier(lint, e, &body, err);
     if (result == 0 && lint->verifier)
         result = lint_held_release(lint, e, err);
+    if (result == 0)
+        result = lint_links_done(lint, e, err);
     if (result == 0)
         result = lint_time_done(lint, e, err);
     if (result == 0)

@@ -14,7 +14,7 @@
  *
  * Objects are the reader's numbers of handles (effect.h), each for one handle of one server.
  *
- * Memory, with a place in a table for each: 210 bytes for each of at most LINT_OBJECTS objects, 80
+ * Memory, with a place in a table for each: 240 bytes for each of at most LINT_OBJECTS objects, 80
  * for each of LINT_NAMES names and 64 for each of LINT_BLOCKS blocks.  Those that came first are
  * forgotten first; objects are counted then.  80 to 320 bytes for each of at most LINT_RANGES
  * ranges that WRITEs wrote, at most LINT_RANGES_EACH for an object; others are not judged.  For

@@ -197,19 +197,28 @@ void lint_names_called(struct lint *lint, struct effect *e)
             be_blind(lint, e);
             continue;
         }
-        n->active++;
+        if (++n->active == 2) {
+            n->contended = true;
+            lint->removing++;
+        }
         n->unsure |= !e->timed || e->pairing != PAIRED;
         e->mark |= MAY_NAME << i;
     }
 }
 
-/* Nothing else that may change it overlapped |e|. */
-static bool is_quiet(struct lint *lint, const struct lint_name *n, const struct effect *e)
+/* Nothing else that may change it overlapped |e|, of which |mine| are counted as under way. */
+static bool is_alone(struct lint *lint, const struct lint_name *n, const struct effect *e,
+                     uint32_t mine)
 {
     if (lint->any_alias && lint_object(lint, n->directory)->aliased) /* it is there for its names */
         return false;
-    return e->timed && !n->unsure && !n->active && n->changed < e->call_time &&
+    return e->timed && !n->unsure && n->active == mine && n->changed < e->call_time &&
            lint->blind < e->call_time && lint->names_blind < e->call_time;
+}
+
+static bool is_quiet(struct lint *lint, const struct lint_name *n, const struct effect *e)
+{
+    return is_alone(lint, n, e, 0);
 }
 
 static bool is_known(const struct lint *lint, const struct lint_name *n, const struct effect *e)
@@ -284,6 +293,38 @@ static bool may_do_nothing(const struct lint_name *from, const struct lint_name 
                                             !to->object || from->object == to->object));
 }
 
+static struct lint_taken taken(struct lint *lint, const struct effect *e, const struct outcome *o,
+                               uint32_t mine)
+{
+    const struct lint_name *n;
+    struct lint_taken t = { 0 };
+
+    if (!o->directory || !o->name.data || is_dot(o->name) ||
+        !(n = find(lint, o->directory, o->name)))
+        return t;
+    t.object = n->object;
+    t.known = is_alone(lint, n, e, mine) && is_known(lint, n, e) &&
+              (n->state == NAME_NOT_THERE || n->object);
+    t.sure = t.known && t.object;
+    return t;
+}
+
+struct lint_taken lint_names_taken(struct lint *lint, const struct effect *e, uint32_t mine)
+{
+    struct outcome o[2];
+    struct lint_taken from, t = { 0 };
+    uint32_t count = outcomes(e, o);
+
+    if (!count)
+        return t;
+    t = taken(lint, e, &o[count - 1], mine);
+    if (count == 2) { /* two names of one object: nothing is replaced */
+        from = taken(lint, e, &o[0], mine);
+        t.sure &= from.sure && from.object != t.object;
+    }
+    return t;
+}
+
 /* What a RENAME that worked means for its two names. */
 static void move(struct lint *lint, const struct effect *e, struct outcome o[2])
 {
@@ -352,6 +393,17 @@ static int judge_replies(struct lint *lint, const struct effect *e, struct err *
                     e->calls_again + 1);
 }
 
+/* If others overlapped, it is not known which object had the name, and lost it. */
+static void release(struct lint *lint, struct lint_name *n, const struct effect *e)
+{
+    if (--n->active || !n->contended)
+        return;
+    n->contended = false;
+    lint->removing--;
+    if (e->done_time > lint->removed)
+        lint->removed = e->done_time;
+}
+
 int lint_names_done(struct lint *lint, const struct effect *e, const struct lint_body *body,
                     struct err *err)
 {
@@ -364,7 +416,7 @@ int lint_names_done(struct lint *lint, const struct effect *e, const struct lint
             e->mark & MAY_NAME << i ? find(lint, o[i].directory, o[i].name) : NULL;
 
         if (n)
-            n->active--;
+            release(lint, n, e);
         if (!o[i].directory || !o[i].name.data || is_dot(o[i].name))
             o[i].directory = 0;
         if (!o[i].directory && changes_names(effect_action(e)))

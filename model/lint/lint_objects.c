@@ -16,7 +16,7 @@ static uint32_t forget(struct lint *lint)
         uint32_t at = lint->next;
 
         lint->next = (at + 1) % lint->object_count;
-        if (lint->objects[at].active)
+        if (lint->objects[at].active || lint->objects[at].links_active)
             continue;
         lint_contents_forget(lint, &lint->objects[at]);
         lint_names_forget(lint, &lint->objects[at]);
@@ -46,7 +46,11 @@ struct lint_object *lint_object(struct lint *lint, uint32_t id)
         place = lint->object_count++;
     }
     lint->objects[place] = (struct lint_object){
-        .id = id, .changed = INT64_MIN, .rights_changed = INT64_MIN, .epoch = ++lint->last_epoch
+        .id = id,
+        .changed = INT64_MIN,
+        .rights_changed = INT64_MIN,
+        .links_changed = INT64_MIN,
+        .epoch = ++lint->last_epoch,
     };
     return table_add(&lint->by_id, hash, place) < 0 ? NULL : &lint->objects[place];
 }

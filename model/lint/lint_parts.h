@@ -18,6 +18,8 @@ enum {
     MAY_NAME = 1 << 3,
     MAY_NAME2 = 1 << 4,
     MAY_BLOCKS = 1 << 5,
+    MAY_LINKS = 1 << 6,    /* of one object that is known, */
+    MAY_ANY_LINKS = 1 << 7 /* of any object */
 };
 
 /* Contents that a WRITE wrote, or attributes with them. */
@@ -87,6 +89,12 @@ struct lint_object {
     int64_t committed_at; /* and when it was called */
     struct lint_written loose; /* the last UNSTABLE WRITE, until a COMMIT of the whole file */
     uint32_t names;            /* those in this directory: a place in |names|, counted from 1 */
+    uint32_t nlink;            /* when |links_known| */
+    bool links_known;
+    bool links_unsure;     /* one of the operations that may change it has no reply */
+    uint32_t links_active; /* operations under way that may change it; for a directory, those that
+                            * may remove it */
+    int64_t links_by, links_at, links_changed;
 };
 
 enum name_state { NAME_UNKNOWN, NAME_THERE, NAME_NOT_THERE };
@@ -101,6 +109,7 @@ struct lint_name {
     uint32_t listed;           /* number of the listing that had it last */
     uint8_t state;             /* enum name_state */
     bool unsure, has_verifier; /* |unsure|: one of them has no reply */
+    bool contended;            /* several overlap */
     int64_t known_by, known_at;
     int64_t changed; /* when the last operation that may have changed it was done */
     int64_t listed_by;
@@ -177,13 +186,13 @@ struct lint {
     struct lint_server servers[LINT_SERVERS];
     uint32_t server_count;
     uint32_t range_count, range_next; /* of all objects; the object whose ranges go next */
-    uint32_t removing; /* operations under way that remove names, of objects that are not known */
-    bool removing_unsure;         /* one of them has no reply */
-    int64_t removed;              /* when the last one was done */
-    int64_t blind;                /* until then, unknown operations may have changed anything */
-    const struct lint_body *body; /* of the operation that is being judged */
-    uint32_t verifier;            /* id of that in the reply which is being judged, or 0 */
-    int64_t latest;               /* time of a reply */
+    uint32_t removing;                /* operations under way that may remove names of any object */
+    bool removing_unsure;             /* one of them has no reply */
+    int64_t removed;                  /* when the last one was done */
+    int64_t blind;                    /* until then, unknown operations may have changed anything */
+    const struct lint_body *body;     /* of the operation that is being judged */
+    uint32_t verifier;                /* id of that in the reply which is being judged, or 0 */
+    int64_t latest;                   /* time of a reply */
     struct lint_block *blocks;
     uint32_t block_count, block_cap, block_next; /* |block_next|: the one to forget */
     struct table by_block;
@@ -293,6 +302,28 @@ struct lint_listed {
 };
 int lint_names_listed(struct lint *lint, struct lint_listed *listed, struct err *err);
 void lint_names_forget(struct lint *lint, struct lint_object *directory);
+/* What a name stands for that |e| removes, or replaces by RENAME.  |mine|: 1 while |e| is under
+ * way, 0 before. */
+struct lint_taken {
+    bool known;      /* else it may be any object */
+    bool sure;       /* if |e| works, the object has a name less */
+    uint32_t object; /* 0: there was none */
+};
+struct lint_taken lint_names_taken(struct lint *lint, const struct effect *e, uint32_t mine);
+
+/* lint_links.c: link counts.  An operation that may change some is called before lint_names_called,
+ * and done before lint_names_done; one shows attributes of an object.  |quiet|: no other operation
+ * that may change the object's contents or entries overlapped; |changes|: this one may. */
+int lint_links_called(struct lint *lint, struct effect *e, struct err *err);
+int lint_links_done(struct lint *lint, const struct effect *e, struct err *err);
+struct lint_links_seen {
+    const struct effect *effect;
+    struct lint_object *object;
+    enum whose whose;
+    bool quiet, changes;
+};
+int lint_links_judge(struct lint *lint, const struct lint_links_seen *seen,
+                     const struct attributes *a, struct err *err);
 
 /* lint_session.c: listings of several calls. */
 int lint_session(struct lint *lint, const struct effect *effect, struct err *err);

@@ -54,10 +54,6 @@ int lint_time_called(struct lint *lint, struct effect *e, struct err *err)
     uint32_t may = may_change(e);
 
     e->mark = 0;
-    if (action_takes_name(effect_action(e))) {
-        lint->removing++;
-        lint->removing_unsure |= !e->timed || e->pairing != PAIRED;
-    }
     for (uint32_t bit = MAY_OBJECT; bit <= MAY_NEW; bit <<= 1) {
         uint32_t id = changed_object(e, bit);
         struct lint_object *o;
@@ -193,19 +189,6 @@ static int judge_size(const struct sight *s, const struct attributes *a, struct 
     return 0;
 }
 
-/* Any operation that removes a name may have removed one of this object. */
-static int judge_links(const struct sight *s, const struct attributes *a, struct err *err)
-{
-    const struct lint *lint = s->lint;
-    const struct effect *e = s->effect;
-
-    if (effect_action(e) != ACTION_LINK || !e->succeeded || s->whose != OF_OBJECT || a->nlink > 1 ||
-        !e->timed || lint->removing || lint->removing_unsure || lint->removed >= e->call_time ||
-        lint->blind >= e->call_time)
-        return 0;
-    return LINT_SAY(s->lint, LINT_LINK_COUNT, e, 0, err, "the link count is %" PRIu32, a->nlink);
-}
-
 static void learn(const struct sight *s, const struct attributes *a)
 {
     struct lint_object *o = s->object;
@@ -239,9 +222,12 @@ static int judge_one(const struct sight *s, struct err *err)
     if (result == 0 && has_after)
         result = judge_size(s, &after, err);
     if (result == 0 && has_after)
-        result = judge_links(s, &after, err);
-    if (result == 0 && has_after)
         result = lint_fileid_judge(s->lint, s->effect, s->object, err);
+    if (result == 0)
+        result = lint_links_judge(
+            s->lint,
+            &(struct lint_links_seen){ s->effect, s->object, s->whose, s->quiet, s->changes },
+            has_after ? &after : NULL, err);
     if (has_after || s->changes)
         learn(s, has_after ? &after : NULL);
     if (s->changes)
@@ -303,11 +289,6 @@ int lint_time_done(struct lint *lint, const struct effect *e, struct err *err)
 {
     int result = release(lint, e, err);
 
-    if (action_takes_name(effect_action(e))) {
-        lint->removing--;
-        lint->removed = e->done_time;
-        lint->removing_unsure |= e->pairing != PAIRED;
-    }
     for (enum whose whose = OF_OBJECT; result == 0 && whose < OF_ENTRY; whose++)
         result = judge_object(lint, e, whose, err);
     if (result == 0)

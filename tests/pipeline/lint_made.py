@@ -142,6 +142,8 @@ LIES = [
     Lie("type-changed", ("type-wrong",), (x.GETATTR,), attributes(lambda a: a._replace(type=x.LNK))),
     Lie("fileid-changed", ("fileid-shared",), (x.GETATTR,), attributes(lambda a: a._replace(fileid=a.fileid ^ 1 << 40))),
     Lie("changed-unseen", ("size-set",), (x.GETATTR,), attributes(lambda a: a._replace(mtime=a.mtime + 1))),
+    Lie("link-count", (), (x.GETATTR,), attributes(lambda a: a._replace(nlink=a.nlink + 2))),
+    Lie("link-count", (), (x.LINK,), attributes(lambda a: a._replace(nlink=a.nlink - 1)), 0.5),
     Lie("size-written", ("changed-unseen",), (x.WRITE,), wcc(lambda a: a._replace(size=0))),
     Lie("write-committed", (), (x.WRITE,), field("committed", lambda how: how - 1), 0.5),
     Lie("access-granted", (), (x.LOOKUP,), refused),

@@ -370,41 +370,6 @@ static void test_memory(void **state)
     expect(lab, "");
 }
 
-static void link_file(struct lab *lab, uint32_t nlink, const char *wanted)
-{
-    const struct state s = { NF3REG, FILE_1, 10, 1000, 0, nlink };
-    struct op *op = begin(lab, 0, LINK, FILE_1);
-
-    put_handle(&op->a, DIR_1);
-    put_name(op, (char[]){ (char)('a' + lab->next_id % 26), '\0' });
-    op->effect.parent2 = DIR_1;
-    xdr_put_u32(&op->r, 0);
-    put_post(&op->r, &s);
-    put_wcc(&op->r, NULL, NULL);
-    run(lab, op, 0);
-    assert_int_equal(op->effect.arguments, WALK_OK);
-    expect(lab, wanted);
-}
-
-static void test_links(void **state)
-{
-    struct lab *lab = *state;
-    struct op *remove = begin(lab, 1, REMOVE, DIR_1);
-
-    link_file(lab, 2, "");
-    link_file(lab, 1, "link-count");
-    put_name(remove, "z");
-    xdr_put_u32(&remove->r, 0);
-    put_wcc(&remove->r, NULL, NULL);
-    called(lab, remove, 0);
-    link_file(lab, 1, ""); /* it may have been this one */
-    done(lab, remove);
-    link_file(lab, 1, "link-count");
-    remove->effect.pairing = REPLY_LOST;
-    run(lab, remove, 0);
-    link_file(lab, 1, "");
-}
-
 int main(void)
 {
 #define LINT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -425,7 +390,6 @@ int main(void)
         LINT_TEST(test_stale),
         LINT_TEST(test_overlap),
         LINT_TEST(test_memory),
-        LINT_TEST(test_links),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

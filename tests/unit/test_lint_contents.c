@@ -167,7 +167,7 @@ static void test_stable(void **state)
 static void test_size_after_restart(void **state)
 {
     struct lab *lab = *state;
-    const struct state ten = { NF3REG, FILE_1, 10, 1000, 0, 1 };
+    const struct state ten = { NF3REG, FILE_1, 10, 1000, 0, 0 };
 
     done(lab, write_letter(lab, 1, &elsewhere_one, 'a'));
     getattr(lab, &ten);
