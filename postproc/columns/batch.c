@@ -78,27 +78,26 @@ static int put_value(struct builder *builder, const struct column *column, const
     return column_cell(column, row, &cell) < 0 ? -ERR_SYSTEM : builder_put(builder, &cell);
 }
 
+void batch_count(struct batch *batch)
+{
+    enum { LOOK = 128 }; /* a look at all columns costs as much as a row of some of them */
+    size_t bytes = 0;
+
+    batch->full = ++batch->rows >= batch->limit;
+    if (batch->full || batch->rows % LOOK != 0)
+        return;
+    for (unsigned i = 0; i < batch->count; i++)
+        bytes += builder_bytes(&batch->builders[i]);
+    batch->full = bytes > BATCH_BYTES_MAX;
+}
+
 int batch_put(struct batch *batch, const struct row *row, struct err *err)
 {
     for (unsigned i = 0; i < batch->count; i++)
         if (put_value(&batch->builders[i], batch->columns[i], row) < 0)
             return err_memory(err, "a batch of rows");
-    batch->rows++;
+    batch_count(batch);
     return 0;
-}
-
-bool batch_is_full(const struct batch *batch)
-{
-    enum { LOOK = 128 }; /* a look at all columns costs as much as a row of some of them */
-    size_t bytes = 0;
-
-    if (batch->rows >= batch->limit)
-        return true;
-    if (batch->rows % LOOK != 0)
-        return false;
-    for (unsigned i = 0; i < batch->count; i++)
-        bytes += builder_bytes(&batch->builders[i]);
-    return bytes > BATCH_BYTES_MAX;
 }
 
 /* The strings are the program's. */
@@ -198,5 +197,6 @@ int batch_take(struct batch *batch, struct ArrowArray *out, struct err *err)
             return err_memory(err, "a batch of rows");
         }
     batch->rows = 0;
+    batch->full = false;
     return 0;
 }

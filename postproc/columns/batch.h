@@ -18,6 +18,7 @@ struct batch {
     unsigned count;
     int64_t rows, limit; /* rows that make it full */
     int64_t id;          /* of the last row of tables that number them */
+    bool full;           /* it has |limit| rows, or more than BATCH_BYTES_MAX of texts and bytes */
 };
 
 struct batch_request {
@@ -34,8 +35,8 @@ void batch_free(struct batch *batch);
 /* Adds a row made of a record.  Returns 0, -ERR_INPUT or -ERR_SYSTEM. */
 int batch_put(struct batch *batch, const struct row *row, struct err *err);
 
-/* Returns true if it has enough rows, or more than BATCH_BYTES_MAX of texts and bytes. */
-bool batch_is_full(const struct batch *batch);
+/* Counts a row that was put into all builders, and sets |full|. */
+void batch_count(struct batch *batch);
 
 /* Moves the rows into |array|. */
 int batch_take(struct batch *batch, struct ArrowArray *array, struct err *err);

@@ -115,7 +115,7 @@ static int step(struct nfsdigest_reader *r)
 static struct batch *find_batch(struct nfsdigest_reader *r, bool any)
 {
     for (unsigned i = 0; i < r->count; i++)
-        if (batch_is_full(&r->batches[i]) || (any && r->batches[i].rows))
+        if (r->batches[i].full || (any && r->batches[i].rows))
             return &r->batches[i];
     return NULL;
 }
@@ -133,6 +133,7 @@ int reader_next(struct nfsdigest_reader *r, unsigned *number, struct ArrowArray 
     if (batch_take(batch, array, &r->err) == 0)
         return 1;
     batch->rows = 0;
+    batch->full = false;
     r->result = -r->err.code;
     return r->result;
 }

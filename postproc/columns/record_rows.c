@@ -2,8 +2,8 @@
 /* postproc/columns/record_rows.c
  *
  * Rows made of records, those of an .nfsr stream or of an engine that reads a capture.  Each call
- * reads one record or frame.  Objects and counters come again when more is known of them, so their
- * rows come at the end (gathered.h).
+ * reads records or frames until a batch is full.  Objects and counters come again when more is
+ * known of them, so their rows come at the end (gathered.h).
  */
 #include "capture/capture.h"
 #include "columns/gathered.h"
@@ -28,6 +28,7 @@ struct record_rows {
     struct err cut;          /* why the first cut file ended too early */
     bool partial, ended;
     bool pausing; /* between two captures: what waits comes again */
+    bool full;    /* a batch is */
 };
 
 static int put_row(struct record_rows *rows, struct batch *batch, const struct record *record,
@@ -37,7 +38,10 @@ static int put_row(struct record_rows *rows, struct batch *batch, const struct r
         .record = record, .known = &rows->known, .id = id, .has = column_has(record)
     };
 
-    return batch_put(batch, &row, err);
+    if (batch_put(batch, &row, err) < 0)
+        return -err->code;
+    rows->full = rows->full || batch->full;
+    return 0;
 }
 
 static bool belongs(const struct batch *batch, const struct record *record)
@@ -227,7 +231,10 @@ int record_rows_next(struct record_rows *rows, struct err *err)
         *err = rows->cut;
         return -err->code;
     }
-    result = rows->engine ? read_capture(rows, err) : read_stream(rows, err);
+    rows->full = false;
+    do
+        result = rows->engine ? read_capture(rows, err) : read_stream(rows, err);
+    while (result > 0 && !rows->full);
     if (result == -ERR_INPUT && !rows->cut.code)
         rows->cut = *err;
     if (result > 0 || (result < 0 && result != -ERR_INPUT))

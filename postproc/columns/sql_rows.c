@@ -105,7 +105,7 @@ int sql_rows_next(struct sql_rows *rows, struct err *err)
         if (builder_put(&batch->builders[i], &cell) < 0)
             return err_memory(err, "a batch of rows");
     }
-    batch->rows++;
+    batch_count(batch);
     return 1;
 }
 

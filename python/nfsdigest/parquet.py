@@ -26,6 +26,9 @@ import sys
 import tempfile
 import urllib.parse
 
+if __name__ == "__main__":  # pyarrow loads them where they are; nothing here needs them, and they take 0.4 s
+    sys.modules.update(numpy=None, pandas=None)
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -37,8 +40,11 @@ BODIES = {"arguments", "result", "data_digest", "block_digests"}
 # texts that other tables have, and what can be calculated
 LEFT_OUT = {"program_name", "procedure_name", "status_name", "path_text", "path2_text", "uid", "latency"}
 DICTIONARIES = {"programs", "procedures", "status_names", "fields", "codes"}
-GROWING = {"id", "operation", "depends_on", "call_frame", "call_first_frame", "call_time", "reply_frame",
-           "reply_first_frame", "reply_time", "frame", "first_frame", "time", "xid", "offset"}
+# The least and greatest values of a row group tell a reader what it can skip, where rows are in their order.
+GROWING = {"id", "operation", "call_frame", "call_first_frame", "call_time", "reply_frame", "reply_first_frame",
+           "reply_time", "frame", "first_frame", "time"}
+# too many different values for a dictionary
+VARIED = {"depends_on", "xid", "offset", "object", "new_object", "parent", "path"}
 ROWS = 262144  # of a row group
 OPEN = 16
 DAY = 86400 * 10**9
@@ -46,17 +52,20 @@ _TEMPORARY = ".part-"
 
 
 class Part:
-    """A file of the data set while it is written."""
+    """A file of the data set while it is written.  Each row is of |name|, unless that is None."""
 
-    def __init__(self, path, schema, level):
+    def __init__(self, path, schema, name, level):
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.path, self.rows, self.batches = path, 0, []
-        numbers = [field.name for field in schema if field.name in GROWING and
-                   pa.types.is_integer(field.type)]
+        self.path, self.name, self.rows, self.batches = path, name, 0, []
+        numbers = [field.name for field in schema if pa.types.is_integer(field.type)]
+        deltas = [name for name in numbers if name in GROWING | VARIED]
+        if name is not None:
+            schema = schema.append(pa.field("part", pa.dictionary(pa.int32(), pa.string())))
         self.writer = pq.ParquetWriter(
             path, schema, compression="zstd", compression_level=level,
-            use_dictionary=[field.name for field in schema if field.name not in numbers],
-            column_encoding={name: "DELTA_BINARY_PACKED" for name in numbers}, store_schema=False)
+            use_dictionary=[name for name in schema.names if name not in deltas],
+            column_encoding={name: "DELTA_BINARY_PACKED" for name in deltas},
+            write_statistics=[name for name in numbers if name in GROWING], store_schema=False)
 
     def add(self, batch):
         self.batches.append(batch)
@@ -66,11 +75,15 @@ class Part:
         if not self.rows:
             return
         table = pa.Table.from_batches(self.batches)
+        self.batches = []
         if "call_time" in table.column_names:
             when = pc.coalesce(table["call_time"], table["reply_time"])
             table = table.take(pc.array_sort_indices(when.combine_chunks()))
+        if self.name is not None:
+            numbers = pa.repeat(pa.scalar(0, pa.int32()), self.rows)
+            table = table.append_column("part", pa.DictionaryArray.from_arrays(numbers, pa.array([self.name])))
         self.writer.write_table(table, row_group_size=self.rows)
-        self.rows, self.batches = 0, []
+        self.rows = 0
 
     def close(self):
         self.flush()
@@ -99,7 +112,8 @@ class DataSet:
             number = self.counts[where] = self.counts.get(where, -1) + 1
             name = "all" if where in DICTIONARIES else self.part
             name = f"{name}.parquet" if not number else f"{name}.{number}.parquet"
-            part = Part(self.temporary / where / name, schema, self.level)
+            part = Part(self.temporary / where / name, schema, None if where in DICTIONARIES else self.part,
+                        self.level)
         self.parts[where] = part
         return part
 
@@ -174,11 +188,9 @@ def write(paths, folder, *, part=None, bodies=False, level=1, rows=ROWS, partial
         schemas, batches, note = read(trace._handle, chosen, 0)
         for (name, _), schema in zip(chosen, schemas):
             if name != "operations":  # a table without rows is one, too
-                data._part(name, _with_part(schema, name))
+                data._part(name, schema)
         for number, batch in batches:
             name = chosen[number][0]
-            if name not in DICTIONARIES:
-                batch = batch.append_column("part", pa.array([part] * batch.num_rows, pa.string()))
             if name == "operations":
                 operations += batch.num_rows
                 data.add_operations(batch)
@@ -189,10 +201,6 @@ def write(paths, folder, *, part=None, bodies=False, level=1, rows=ROWS, partial
         data.abandon()
         raise
     return operations, note()
-
-
-def _with_part(schema, name):
-    return schema if name in DICTIONARIES else schema.append(pa.field("part", pa.string()))
 
 
 def main(arguments=None):
