@@ -38,6 +38,7 @@ void lint_free(struct lint *lint)
     free(lint->held);
     free(lint->accesses);
     free(lint->xids);
+    free(lint->reads);
     table_free(&lint->by_fileid);
     free(lint->names);
     table_free(&lint->by_name);

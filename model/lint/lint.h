@@ -19,7 +19,8 @@
  * forgotten first; objects are counted then.  80 to 320 bytes for each of at most LINT_RANGES
  * ranges that WRITEs wrote, at most LINT_RANGES_EACH for an object; others are not judged.  For
  * each of LINT_SERVERS servers, LINT_VERIFIERS write verifiers; later ones are not judged, and
- * counted.  65,536 answers of ACCESS, and 32,768 XIDs.  LINT_HELD findings that wait for a
+ * counted.  65,536 answers of ACCESS, 65,536 ranges that READs
+ * read (without digests of blocks), and 32,768 XIDs.  LINT_HELD findings that wait for a
  * verifier; others are counted.  The names of one listing.
  */
 #ifndef NFSDIGEST_LINT_LINT_H
@@ -66,6 +67,7 @@ struct lint_counts {
     uint64_t unknown;           /* replies whose call was not captured: not judged */
     uint64_t objects_forgotten; /* for lack of room */
     uint64_t reads, compared;   /* READs of contents; compared with WRITEs, at least in part */
+    uint64_t read_again;        /* compared with earlier READs, at least in part */
     uint64_t with_blocks;       /* READs with digests of blocks */
     uint64_t excused;           /* contradictions that a restart of the server explains */
     uint64_t undecided;         /* those for which there was no room to wait, or no verifier */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/lint/lint_blocks.c
  *
- * What READs return against what WRITEs wrote, block by block (base/blocks.h).  A block is known by
- * the last WRITE that touched it, if no other one overlapped in time.  The contract is in
- * lint_parts.h.
+ * What READs return against what WRITEs wrote, or earlier READs returned, block by block
+ * (base/blocks.h).  A block is known by the last WRITE that touched it, if no other one overlapped
+ * in time; else by a READ that nothing overlapped.  The contract is in lint_parts.h.
  */
 #include "lint/lint_parts.h"
 
@@ -199,38 +199,79 @@ static struct lint_written written_of(const struct lint_object *o, const struct 
     return written;
 }
 
+/* What a READ returned of a block of which nothing is known. */
+static void learn(struct lint *lint, const struct lint_object *o, const struct piece *p,
+                  const struct lint_written *written)
+{
+    struct lint_block *b = get(lint, o->id, p->at / BLOCK_SIZE);
+
+    if (!b || b->active || (b->known && b->epoch == o->epoch && !b->written.read))
+        return;
+    *b = (struct lint_block){ .index = b->index,
+                              .digest = p->digest,
+                              .written = *written,
+                              .object = o->id,
+                              .epoch = o->epoch,
+                              .start = p->at % BLOCK_SIZE,
+                              .len = (uint16_t)p->len,
+                              .known = true };
+}
+
+struct blocks_judged {
+    uint32_t count, with_writes, with_reads, bad;
+    uint64_t first; /* bad one */
+    bool zeros;     /* all bad ones are */
+    struct lint_written written;
+};
+
+static void judge_piece(struct lint *lint, const struct lint_object *o, const struct effect *e,
+                        const struct piece *p, struct blocks_judged *j)
+{
+    struct lint_block *b = find(lint, o->id, p->at / BLOCK_SIZE);
+    struct lint_written by, now;
+
+    if (!b || !is_known(lint, o, b, p, e)) {
+        if (lint_reads_quiet(lint, o, e)) {
+            now = lint_reads_written(lint, e);
+            learn(lint, o, p, &now);
+        }
+        return;
+    }
+    *(b->written.read ? &j->with_reads : &j->with_writes) += 1;
+    if (b->digest == p->digest)
+        return;
+    b->known = false; /* said once */
+    j->zeros &= is_zeros(p);
+    by = written_of(o, b);
+    if (j->bad++ == 0)
+        j->first = p->at;
+    /* rather one that was written, and one that nothing excuses */
+    if (j->bad == 1 || by.read < j->written.read ||
+        (by.read == j->written.read && by.stable > j->written.stable))
+        j->written = by;
+}
+
 int lint_blocks_judge(struct lint *lint, struct lint_object *o, const struct effect *e,
                       struct err *err)
 {
-    uint32_t count = pieces(e, e->done), bad = 0, judged = 0;
-    struct lint_written written = { 0 };
-    bool zeros = true;
-    uint64_t first = 0;
+    struct blocks_judged j = { .count = pieces(e, e->done), .zeros = true };
+    bool read;
 
-    for (uint32_t i = 0; i < count; i++) {
-        struct lint_block *b = find(lint, o->id, e->offset / BLOCK_SIZE + i);
-        struct lint_written by;
+    for (uint32_t i = 0; i < j.count; i++) {
         struct piece p;
 
         take_piece(e, e->offset, e->done, i, &p);
-        if (!b || !is_known(lint, o, b, &p, e))
-            continue;
-        judged++;
-        if (b->digest == p.digest)
-            continue;
-        b->known = false; /* said once */
-        zeros &= is_zeros(&p);
-        by = written_of(o, b);
-        if (bad++ == 0)
-            first = p.at;
-        if (bad == 1 || (by.stable && !written.stable)) /* rather one that nothing excuses */
-            written = by;
+        judge_piece(lint, o, e, &p, &j);
     }
-    lint->counts.compared += judged != 0;
-    if (!bad)
+    lint->counts.compared += j.with_writes != 0;
+    lint->counts.read_again += j.with_reads != 0;
+    if (!j.bad)
         return 0;
-    return LINT_SAY_UNLESS_LOST(lint, LINT_READ_CONTENTS, e, written.by, &written, err,
-                                "of %" PRIu32 " blocks, %" PRIu32
-                                " are not as they were written, from %" PRIu64 " on%s",
-                                count, bad, first, zeros ? ": they are zeros" : "");
+    read = j.written.read;
+    return LINT_SAY_UNLESS_LOST(lint, read ? LINT_READ_DIFFERS : LINT_READ_CONTENTS, e,
+                                j.written.by, &j.written, err,
+                                "of %" PRIu32 " blocks, %" PRIu32 " are not as they were %s, from"
+                                " %" PRIu64 " on%s",
+                                j.count, j.bad, read ? "read before" : "written", j.first,
+                                j.zeros ? ": they are zeros" : "");
 }

@@ -4,8 +4,8 @@
  * What READs return against what WRITEs wrote, by digests.  A range is under way from the call of
  * its WRITE to the reply, and known from then on until another operation that may change it is
  * called.  Where two overlap in time and place, nothing is known: both are spoiled.  A READ is
- * judged if exactly its range is known; else by blocks (lint_blocks.c), if their digests are there.
- * The contract is in lint_parts.h.
+ * judged if exactly its range is known; else by blocks (lint_blocks.c), if their digests are there;
+ * else against earlier READs (lint_reads.c).  The contract is in lint_parts.h.
  */
 #include "lint/lint_parts.h"
 
@@ -71,6 +71,7 @@ void lint_contents_spoil(struct lint *lint, struct lint_object *o)
 {
     spoil(lint, o, 0, UINT64_MAX);
     lint_blocks_spoil(lint, o);
+    o->spoiled = lint->latest;
 }
 
 void lint_contents_forget(struct lint *lint, struct lint_object *o)
@@ -262,5 +263,5 @@ int lint_contents_judge(struct lint *lint, struct lint_object *o, const struct e
                                     " are not those that were written%s",
                                     e->done, e->offset, are_zeros(e) ? ": they are zeros" : "");
     }
-    return lint_blocks_judge(lint, o, e, err);
+    return e->blocks.len ? lint_blocks_judge(lint, o, e, err) : lint_reads_judge(lint, o, e, err);
 }

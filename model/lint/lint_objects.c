@@ -50,6 +50,7 @@ struct lint_object *lint_object(struct lint *lint, uint32_t id)
         .changed = INT64_MIN,
         .rights_changed = INT64_MIN,
         .links_changed = INT64_MIN,
+        .spoiled = INT64_MIN,
         .epoch = ++lint->last_epoch,
     };
     return table_add(&lint->by_id, hash, place) < 0 ? NULL : &lint->objects[place];

@@ -10,6 +10,7 @@
 #include "lint/lint.h"
 
 enum { LINT_SESSIONS = 64, LINT_ACCESSES = 1 << 16, LINT_XIDS = 1 << 15, LINT_LIMITS = 64 };
+enum { LINT_READS = 1 << 16 };
 /* |mark| of an effect: what it may change, as it was counted when it was called. */
 enum {
     MAY_OBJECT = 1 << 0,
@@ -22,11 +23,12 @@ enum {
     MAY_ANY_LINKS = 1 << 7 /* of any object */
 };
 
-/* Contents that a WRITE wrote, or attributes with them. */
+/* Contents that a WRITE wrote or a READ read, or attributes with them. */
 struct lint_written {
     int64_t by, at;    /* operation, and when it was done */
     uint32_t verifier; /* lint_verifier_id; 0: none */
     bool stable;       /* else a restart of the server may lose it */
+    bool read;         /* by a READ */
 };
 
 enum range_state { RANGE_UNDER_WAY, RANGE_SPOILED, RANGE_KNOWN };
@@ -50,6 +52,15 @@ struct lint_block {
     uint32_t active;        /* WRITEs under way */
     uint16_t start, len;    /* the bytes in the block that are known */
     bool known, spoiled;    /* |spoiled|: WRITEs under way overlap */
+};
+
+/* What a READ of a range returned.  Known until something changes the file. */
+struct lint_read {
+    uint64_t offset, count;
+    uint8_t digest[16];
+    struct lint_written written;
+    int64_t called;
+    uint32_t object; /* 0: none */
 };
 
 /* A finding that is none if the server had restarted before. */
@@ -80,6 +91,7 @@ struct lint_object {
     uint64_t size;   /* when |known| */
     int64_t mtime;
     int64_t known_by, known_at;
+    int64_t spoiled;            /* when something else changed its contents, as a reply showed */
     int64_t stale_by, stale_at; /* 0: it was not stale */
     struct lint_range *ranges;
     uint32_t range_count, range_cap;
@@ -203,6 +215,7 @@ struct lint {
     bool any_alias;
     struct lint_access *accesses; /* LINT_ACCESSES, or NULL */
     struct lint_xid *xids;        /* LINT_XIDS, or NULL */
+    struct lint_read *reads;      /* LINT_READS, or NULL */
     struct lint_limit limits[LINT_LIMITS];
     uint32_t limit_count;
     struct lint_entry *entries;
@@ -259,6 +272,15 @@ void lint_blocks_commit(struct lint *lint, struct lint_object *object, const str
 int lint_blocks_judge(struct lint *lint, struct lint_object *object, const struct effect *effect,
                       struct err *err);
 void lint_blocks_spoil(struct lint *lint, struct lint_object *object);
+
+/* lint_reads.c: READs against earlier READs of the same range; for files without digests of blocks.
+ * lint_reads_quiet: no operation that may change the object overlapped a READ of it.
+ * lint_reads_written: what a READ returned, as contents that are known. */
+int lint_reads_judge(struct lint *lint, const struct lint_object *object,
+                     const struct effect *effect, struct err *err);
+bool lint_reads_quiet(const struct lint *lint, const struct lint_object *object,
+                      const struct effect *effect);
+struct lint_written lint_reads_written(const struct lint *lint, const struct effect *effect);
 
 /* lint_held.c: reports a finding that contradicts |written|, unless a restart of the server
  * explains it; waits for the next verifier if that is not known yet.  lint_held_release: of

@@ -49,6 +49,7 @@ static const char *const names[LINT_RULES] = {
     [LINT_CHANGED_UNSEEN] = "changed-unseen",
     [LINT_LINK_COUNT] = "link-count",
     [LINT_READ_CONTENTS] = "read-contents",
+    [LINT_READ_DIFFERS] = "read-differs",
     [LINT_STALE_WORKS] = "stale-works",
     [LINT_LISTING_LOSS] = "listing-loss",
     [LINT_LISTING_AGAIN] = "listing-again",

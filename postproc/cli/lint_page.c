@@ -34,6 +34,7 @@ static void tiles(const struct lint_view *v, struct page *page)
     tile(page, "notes", lint_view_level(v, LINT_NOTE));
     tile(page, "READs", v->counts.reads);
     tile(page, "READs compared with WRITEs", v->counts.compared);
+    tile(page, "READs compared with READs", v->counts.read_again);
     tile(page, "without a reply", v->counts.unanswered);
     tile(page, "not judged: call not captured", v->counts.unknown);
     tile(page, "gaps in the captures", (uint64_t)v->gaps);
@@ -45,8 +46,9 @@ static void tiles(const struct lint_view *v, struct page *page)
         tile(page, "objects forgotten", v->counts.objects_forgotten);
     page_put(page, "</dl>\n");
     if (v->counts.reads && !v->counts.with_blocks)
-        page_put(page, "<p class=\"note\">READs were compared with single WRITEs of the same range "
-                       "only: ingest with --block-digests to compare others.</p>\n");
+        page_put(page,
+                 "<p class=\"note\">READs were compared with single WRITEs and READs of the same "
+                 "range only: ingest with --block-digests to compare others.</p>\n");
     if (v->gaps)
         page_put(page, "<p class=\"note\">Gaps in the captures may hide changes: suspects can come "
                        "from them.</p>\n");

@@ -163,8 +163,9 @@ int lint_text(struct lint_view *v, struct err *err)
                v->counts.unknown);
     if (v->gaps)
         printf("gaps in the captures, which may hide changes: %" PRId64 "\n", v->gaps);
-    printf("contents: %" PRIu64 " of %" PRIu64 " READs were compared with WRITEs%s\n",
-           v->counts.compared, v->counts.reads,
+    printf("contents: %" PRIu64 " of %" PRIu64 " READs were compared with WRITEs, %" PRIu64
+           " with earlier READs%s\n",
+           v->counts.compared, v->counts.reads, v->counts.read_again,
            v->counts.reads && !v->counts.with_blocks
                ? ", only those of the same ranges: ingest with --block-digests to compare others"
                : "");
@@ -256,6 +257,7 @@ int lint_json(struct lint_view *v, struct err *err)
     json_u64(&j, "verifiers_ignored", v->counts.verifiers_ignored);
     json_u64(&j, "reads", v->counts.reads);
     json_u64(&j, "reads_compared", v->counts.compared);
+    json_u64(&j, "reads_compared_with_reads", v->counts.read_again);
     json_u64(&j, "reads_with_blocks", v->counts.with_blocks);
     json_u64(&j, "excused", v->counts.excused);
     json_u64(&j, "undecided", v->counts.undecided);

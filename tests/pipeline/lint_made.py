@@ -25,15 +25,17 @@ import traffic  # noqa: E402
 from messages import NOENT, OK  # noqa: E402
 from model_status import ACCES  # noqa: E402
 
+BLOCKS = "--block-digests"
 SERIAL = dict(order=model_world.SERIAL)
 CLEAN = [
     (dict(seed=1, operations=1500), {}),
     (dict(seed=2, operations=1500, hosts=6, processes=3, exports=3, share=0.3), dict(connections=3)),
     (dict(seed=3, operations=1200), dict(transport=packets.UDP)),
     (dict(seed=4, operations=2500, **SERIAL), {}),
+    (dict(seed=5, operations=1500, share=0.02, weights={"read_file": 200}), {}),
     (dict(seed=6, operations=1500), dict(loss=model_capture.Loss(0.02, 0.03, seed=6))),
 ]
-Lie = collections.namedtuple("Lie", "rule also procedures tell share", defaults=(0.2,))
+Lie = collections.namedtuple("Lie", "rule also procedures tell share weights", defaults=(0.2, None))
 failures = []
 
 
@@ -43,10 +45,10 @@ def check(good, what):
         print("FAILED", what)
 
 
-def lint(folder, capture):
+def lint(folder, capture, *options):
     path = folder / "made.db"
     path.unlink(missing_ok=True)
-    subprocess.run([database.program(), "ingest", "-q", "--block-digests", "-o", path, capture], check=True)
+    subprocess.run([database.program(), "ingest", "-q", *options, "-o", path, capture], check=True)
     done = subprocess.run([database.program(), "lint", "--json", "--top", "100000", path], capture_output=True, text=True,
                           check=False)
     check(done.returncode in (0, 1) and not done.stderr, "exit code %d: %s" % (done.returncode, done.stderr))
@@ -136,6 +138,7 @@ def refused(op):
 
 LIES = [
     Lie("read-contents", (), (x.READ,), zeros, 1.0),
+    Lie("read-differs", ("read-contents",), (x.READ,), zeros, 0.3, {"read_file": 60}),
     Lie("name-lost", ("name-returned", "make-exists"), (x.LOOKUP,), no_name),
     Lie("listing-loss", ("listing-again",), (x.READDIR, x.READDIRPLUS), fewer, 0.5),
     Lie("listing-double", ("listing-size",), (x.READDIR, x.READDIRPLUS), doubled, 0.5),
@@ -154,7 +157,7 @@ LIES = [
 
 def told(lie, folder, seed):
     """A capture in which replies lie, and the frames of the replies that do."""
-    world = model_world.World(seed=seed, operations=2500, hosts=2, **SERIAL)
+    world = model_world.World(seed=seed, operations=2500, hosts=2, weights=lie.weights, **SERIAL)
     rng, liars = random.Random(seed), []
     writer = model_capture.Writer(folder / "made.pcap", world)
     for event, op in world.run():
@@ -171,9 +174,9 @@ def told(lie, folder, seed):
     return {op.reply_frame for op in liars}
 
 
-def lies_are_found(lie, folder, seed):
+def lies_are_found(lie, folder, seed, *options):
     liars = told(lie, folder, seed)
-    found = rules(lint(folder, folder / "made.pcap"))
+    found = rules(lint(folder, folder / "made.pcap", *options))
     mine = {shown[key] for shown in found.get(lie.rule, ()) for key in ("reply_frame", "earlier_frame") if key in shown}
     check(mine & liars, "%s: none of %d lies is found" % (lie.rule, len(liars)))
     # behind a lie about a state, the truth contradicts it
@@ -209,23 +212,27 @@ def sent_again(folder):
     flow.repeat_call(removed)
     flow.repeat_reply(removed)
     trace.write(folder / "made.pcap")
-    found = rules(lint(folder, folder / "made.pcap"))
+    found = rules(lint(folder, folder / "made.pcap", BLOCKS))
     check({rule: len(shown) for rule, shown in found.items()} == {"executed-twice": 1, "answers-differ": 1},
           "sent again: %s" % found)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
+        folder, again = pathlib.Path(folder), 0
         for number, (world, capture) in enumerate(CLEAN):
             model_capture.record(model_world.World(**world), folder / "made.pcap", **capture)
-            result = lint(folder, folder / "made.pcap")
+            result = lint(folder, folder / "made.pcap", BLOCKS)
             check(not rules(result), "clean trace %d: %s" % (number, {
                 rule: shown[:2] for rule, shown in rules(result).items()}))
             check(result["reads_compared"] and result["reads_with_blocks"] == result["reads"], "clean trace %d: %d READs" % (number, result["reads_compared"]))
+            again += result["reads_compared_with_reads"]
+            check("weights" not in world or not rules(lint(folder, folder / "made.pcap")), "clean trace %d without blocks" % number)
+        check(again > 50, "only %d READs were compared with earlier READs" % again)
         sent_again(folder)
         for number, lie in enumerate(LIES):
-            lies_are_found(lie, folder, 10 + number)
+            lies_are_found(lie, folder, 10 + number, BLOCKS)
+        lies_are_found(next(lie for lie in LIES if lie.rule == "read-differs"), folder, 5)
     if failures:
         sys.exit(1)
 
