@@ -17,7 +17,7 @@
 #
 # MIRROR is where packages come from; the default is the mirror that apt of this machine uses.  Output
 # also goes to WORK/RELEASE-WHAT.log.  WORK is kept if it is given; the default is a temporary folder.
-# Changes that are not committed are not tested.
+# Changes that are not committed are not tested.  If CCACHE_DIR is set, package compiles with that cache.
 set -u
 . "$(dirname "$0")/lib.sh"
 
@@ -82,23 +82,29 @@ plugin() {
 package() {
     local apt="apt-get -q -y --no-install-recommends" capture=captures/mem-libnfs-all22.pcap.zst left
     export DEBIAN_FRONTEND=noninteractive
-    { apt-get -q update && $apt install build-essential devscripts lintian libnfs-utils zstd &&
+    [ ! -d /ccache ] || export CCACHE_DIR=/ccache PATH=/usr/lib/ccache:$PATH
+    { apt-get -q update && $apt install build-essential ccache devscripts lintian libnfs-utils zstd &&
         $apt build-dep . ; } >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
     dpkg-buildpackage -b -us -uc >/tmp/dpkg.log 2>&1 || { tail -n 30 /tmp/dpkg.log; return 1; }
     ls -s -h ../*.deb
     lintian --fail-on error,warning --tag-display-limit 0 ../*.changes || return
-    $apt install tshark ../nfsdigest*_*.deb >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
+    $apt install tshark ../nfsdigest*_*.deb ../libnfsdigest*_*.deb >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
     nfsdigest ingest -q -o /tmp/trace.db "$capture" && nfsdigest info --top 3 /tmp/trace.db || return
     tshark -r <(zstd -dc "$capture") -q -z nfspair,out=/tmp/tshark.nfsr && nfsdigest record \
         -o /tmp/own.nfsr "$capture" && cmp /tmp/tshark.nfsr /tmp/own.nfsr || return
+    # the example of the manual page
+    sed -n '/^\.EX/,/^\.EE/p' man/libnfsdigest.3 | sed '/^\.E[XE]/d; s/\\e/\\/g' >/tmp/rows.c
+    # shellcheck disable=SC2046 # they are words
+    cc -o /tmp/rows /tmp/rows.c $(pkg-config --cflags --libs libnfsdigest) &&
+        [ "$(/tmp/rows "$capture")" = "$(/tmp/rows /tmp/trace.db)" ] || return
     tshark -G folders | grep 'Global configuration' && tshark -G plugins | grep nfs || return
     ftnfsd --memory --export /a --port 0 --for 20s >/tmp/ftnfsd.log & sleep 1
     nfs-ls "$(grep -o '^nfs://[^ ]*' /tmp/ftnfsd.log)" || return
     kill %1
-    man --version >/dev/null 2>&1 && man -w nfsdigest ftnfsd nfsreplay nfstee
-    $apt purge 'nfsdigest*' >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
-    left=$(dpkg -L nfsdigest nfsdigest-live nfsdigest-wireshark 2>/dev/null)
-    [ -z "$left" ] && ! find / -xdev ! -path '/src/*' ! -path '/tmp/*' ! -path '/proc/*' ! -path '/nfsdigest*_*' -name '*nfsdigest*' |
+    man --version >/dev/null 2>&1 && man -w nfsdigest ftnfsd nfsreplay nfstee libnfsdigest
+    $apt purge 'nfsdigest*' 'libnfsdigest*' >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
+    left=$(dpkg -L nfsdigest nfsdigest-live nfsdigest-wireshark libnfsdigest0 libnfsdigest-dev 2>/dev/null)
+    [ -z "$left" ] && ! find / -xdev ! -path '/src/*' ! -path '/tmp/*' ! -path '/proc/*' ! -path '/nfsdigest*_*' ! -path '/libnfsdigest*_*' -name '*nfsdigest*' |
         grep . || return
     echo "== without Wireshark"
     DEB_BUILD_PROFILES=pkg.nfsdigest.nowireshark dpkg-buildpackage -b -us -uc >/tmp/dpkg.log 2>&1 ||
@@ -137,12 +143,14 @@ debootstrap --variant=minbase "$release" "$tree" "$mirror" >"$tree.log" 2>&1 ||
 cp /etc/resolv.conf "$tree/etc/"
 # a mirror may be frozen, or lag
 echo 'Acquire::Check-Valid-Until "false";' >"$tree/etc/apt/apt.conf.d/90lab"
+[ -z "${CCACHE_DIR-}" ] || mkdir "$tree/ccache"
 git clone --quiet "$lab/../.." "$tree/src" || die "cannot clone"
 
 # shellcheck disable=SC2016 # expanded inside
 timeout "${LIMIT:-3600}" unshare --mount --pid --fork --kill-child bash -c '
     mount --make-rprivate /
     mount --bind "$0" "$0"
+    [ ! -d "$0/ccache" ] || mount --bind "$CCACHE_DIR" "$0/ccache"
     mount -t proc proc "$0/proc"
     mount -t devpts devpts "$0/dev/pts"
     mount -t tmpfs tmpfs "$0/dev/shm"

@@ -82,6 +82,15 @@ for command in $commands; do
     done
 done
 
+# the example of the library's page
+there usr/share/man/man3/libnfsdigest.3
+sed -n '/^\.EX/,/^\.EE/p' usr/share/man/man3/libnfsdigest.3 | sed '/^\.E[XE]/d; s/\\e/\\/g' >"$scratch/rows.c"
+library=$(find usr -name 'libnfsdigest.so')
+cc -Wall -Wextra -Werror -Iusr/include -o "$scratch/rows" "$scratch/rows.c" "$library" ||
+    fail "the example of libnfsdigest(3)"
+rows=$(LD_LIBRARY_PATH=$(dirname "$library") "$scratch/rows" "$SRC/captures/mem-libnfs-all22.pcap.zst") || rows=
+[ "$rows" = 206 ] || fail "the example of libnfsdigest(3): $rows rows"
+
 # what the programs write is recognized
 "$BUILD/bin/nfsdigest" record -o "$scratch/a.nfsr" "$SRC/captures/mem-libnfs-all22.pcap.zst" ||
     fail "nfsdigest record"

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: asan
 """What --help says of each option of each command, the command's manual page says, too: its name and
-letter, what it takes, and its default.  The options of the engine have the same words in both."""
+letter, what it takes, and its default.  The options of the engine have the same words in both.
+
+The page of the library has the prototypes of its header."""
 import os
 import pathlib
 import re
@@ -13,7 +15,8 @@ PROGRAM = os.environ["NFSDIGEST"]
 SERVER = os.path.join(os.environ["BUILD"], "bin", "ftnfsd")
 PLAYER = os.path.join(os.environ["BUILD"], "bin", "nfsreplay")
 TEE = os.path.join(os.environ["BUILD"], "bin", "nfstee")
-PAGES = pathlib.Path(os.environ["SRC"]) / "man"
+SRC = pathlib.Path(os.environ["SRC"])
+PAGES = SRC / "man"
 OPTION = re.compile(r" {2}(?:-(\w), | {4})--([a-z][a-z-]*)(?: (\S+))?(?: +(.*))?$")
 
 
@@ -93,6 +96,29 @@ def formerly(options):
     return {name for o in options for name in re.findall(r"formerly --([a-z-]+)", o[3])}
 
 
+def prototypes_of_header(text):
+    return {" ".join(p.split()) for p in re.findall(r"^NFSDIGEST_API ([^;]*;)", text, re.M)}
+
+
+def prototypes_of_page(text):
+    """.BI alternates between two fonts: the words follow each other without spaces."""
+    text = re.search(r"^\.SH SYNOPSIS\n(.*?)^\.SH", text, re.M | re.S)[1]
+    words = "".join("".join(w.strip('"') for w in re.findall(r'"[^"]*"|\S+', line)) + " "
+                    for line in re.findall(r"^\.BI (.*)", text, re.M))
+    return {" ".join(p.split()) for p in re.findall(r"((?:int|void|const char \*) *nfs[^;]*;)", words)}
+
+
+def faults_of_library():
+    header = SRC / "postproc/columns/nfsdigest.h"
+    wanted = prototypes_of_header(header.read_text())
+    found = prototypes_of_page((PAGES / "libnfsdigest.3").read_text())
+    if len(wanted) < 10:
+        yield "only %d functions in nfsdigest.h" % len(wanted)
+    for prototype in sorted(wanted ^ found):
+        yield "libnfsdigest.3: %s %s" % ("no" if prototype in wanted else "not in nfsdigest.h:",
+                                         prototype)
+
+
 def main():
     found, seen, engines = [], 0, 0
     known, named = {"help", "version"}, []
@@ -128,6 +154,7 @@ def main():
     for page in named:
         words = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", page.read_text().replace("\\-", "-")))
         found += ["%s: no command has --%s" % (page.name, word) for word in sorted(words - known)]
+    found += faults_of_library()
     if seen < 100 or engines < 40:
         found.append("only %d options were found, %d of the engine" % (seen, engines))
     for fault in found:
