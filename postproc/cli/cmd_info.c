@@ -19,6 +19,8 @@ static const char about[] =
     "frame that completed the reply.  Percentiles are exact, by nearest rank.\n"
     "--by phase shows what happened in phases that clients marked with \"nfsdigest\n"
     "phase\": \"lasted\" is their time, over all marks.  Marks are in no phase.\n"
+    "--by export shows MOUNT paths, as far as the trace has them, else the file\n"
+    "systems (fsid) of servers.\n"
     "\n"
     "With filters, only operations that match all of them are counted.  --every shows\n"
     "them by the time of their calls: \"resent\" are retransmitted calls, and\n"
@@ -41,7 +43,8 @@ static int parse_by(const char *by, unsigned *tables, struct err *err)
             *tables = 1u << i;
             return 0;
         }
-    return by ? err_set(err, ERR_USAGE, "--by takes procedure, client, user, path or phase") : 0;
+    return by ? err_set(err, ERR_USAGE, "--by takes procedure, client, user, path, phase or export")
+              : 0;
 }
 
 /* Counts and prints. */
@@ -97,7 +100,7 @@ int cmd_info(int argc, char **argv, struct err *err)
     const struct arg own[] = {
         { 'b', "by", "WHAT",
           "show only the table by procedure, client, user,\n"
-          "path or phase",
+          "path, phase or export",
           set_text, &request.by },
         { 'n', "top", "N", "show N lines in each table (20)", set_count, &request.groups.top },
         { 0, "every", "TIME", "show a line for each interval of this length (1s)", set_duration,

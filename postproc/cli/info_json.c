@@ -50,7 +50,7 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
 
         json_break(j);
         json_object(j, NULL);
-        if (by == BY_PHASE && x->key[0] < 0)
+        if ((by == BY_PHASE || by == BY_EXPORT) && x->key[0] < 0)
             json_null(j, group_names[by]);
         else
             json_text(j, group_names[by], x->label);

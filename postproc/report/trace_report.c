@@ -119,7 +119,8 @@ static int put_head(struct trace_view *v)
     page_put(page, "<nav aria-label=\"Parts\"><p><a href=\"#time\">Over time</a> · "
                    "<a href=\"#latency\">Latency</a> · <a href=\"#under-way\">Concurrency</a> · "
                    "<a href=\"#operations\">Operations</a> · <a href=\"#clients\">Clients and "
-                   "users</a> · <a href=\"#paths\">Paths</a> · <a href=\"#slow\">Slowest</a> · "
+                   "users</a> · <a href=\"#exports\">Exports</a> · <a href=\"#paths\">Paths</a> · "
+                   "<a href=\"#slow\">Slowest</a> · "
                    "<a href=\"#missing\">What is missing</a></p></nav>\n");
     return 0;
 }
@@ -154,6 +155,7 @@ static int put_page(struct trace_view *v)
         trace_html_under_way(v);
         trace_html_phases(v);
         trace_html_groups(v);
+        trace_html_exports(v);
         trace_html_paths(v);
         result = trace_html_slow(v);
     }
@@ -216,7 +218,7 @@ int trace_report(sqlite3 *db, const struct trace_report_request *request, struct
         result = write_html(&v, request->html, err);
     if (result == 0 && request->json)
         result = trace_json(&v, &j);
-    groups_free(&v.phases);
+    groups_free(&v.groups);
     activity_free(&v.a);
     return result;
 }

@@ -4,7 +4,7 @@
  * Shared by the files of the report of a trace: trace_report.c reads the trace and frames the page,
  * trace_json.c writes the numbers, trace_sql.c has queries for both; trace_html_time.c shows what
  * happened over time, trace_html_heat.c latencies over time, trace_html_groups.c procedures,
- * statuses, clients and users, trace_html_paths.c paths, trace_html_phases.c phases,
+ * statuses, clients and users, trace_html_paths.c paths, trace_html_phases.c phases and exports,
  * trace_html_slow.c concurrency, the slowest operations and what is missing.
  */
 #ifndef NFSDIGEST_REPORT_TRACE_REPORT_PARTS_H
@@ -22,7 +22,7 @@ struct trace_view {
     const char *name, *filter; /* |filter|: in words; NULL: the whole trace */
     bool cuts;                 /* JSON: texts are cut as those of the page are */
     struct activity a;
-    struct operation_groups phases; /* by[BY_PHASE] */
+    struct operation_groups groups; /* by[BY_PHASE] and by[BY_EXPORT] */
 };
 
 /* --- trace_sql.c: rows as members of JSON; the page takes columns by enum */
@@ -71,10 +71,11 @@ int trace_json(struct trace_view *v, struct json *j);
 /* Writes a text, which the page cuts as it cuts all its texts. */
 void trace_json_text(const struct trace_view *v, struct json *j, const char *key, const char *text);
 
-/* --- trace_html_phases.c: reads phases, and shows them if there are any */
+/* --- trace_html_phases.c: reads phases and exports, and shows them if there are any */
 
 int trace_phases(struct trace_view *v, struct err *err);
 void trace_html_phases(struct trace_view *v);
+void trace_html_exports(struct trace_view *v);
 void trace_json_phases(const struct trace_view *v, struct json *j);
 
 /* --- the parts of the page, in this order */

@@ -45,7 +45,7 @@ int group_labels_add(sqlite3 *db, enum group_by by, struct groups *g, struct err
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (by == BY_CLIENT || by == BY_PHASE)
+    if (by == BY_CLIENT || by == BY_PHASE || by == BY_EXPORT)
         return 0; /* they have them */
     if (sql_prepare(db, sql, &stmt, err) < 0)
         return -err->code;

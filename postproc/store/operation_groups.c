@@ -2,12 +2,14 @@
 /* postproc/store/operation_groups.c
  *
  * One query reads all operations in their order, which is the order on disk.  Each one is added to
- * its procedure, client, user, path and phase, and its latency is put aside for the percentiles of
- * the groups that are shown.  For cmd_info.c and packages.  The contract is in operation_groups.h.
+ * its procedure, client, user, path, phase and export, and its latency is put aside for the
+ * percentiles of the groups that are shown.  For cmd_info.c and packages.  The contract is in
+ * operation_groups.h.
  */
 #include "store/operation_groups.h"
 #include "base/digest.h"
 #include "record/record.h"
+#include "store/exports.h"
 #include "store/group_labels.h"
 #include "store/group_members.h"
 #include "store/phases.h"
@@ -19,13 +21,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const group_names[BY_MAX] = { "procedure", "client", "user", "path", "phase" };
+const char *const group_names[BY_MAX] = {
+    "procedure", "client", "user", "path", "phase", "export"
+};
 
-static const char select_operations[] =
-    "SELECT o.flow, o.client, o.path, o.program, o.version, o.procedure, o.pairing,"
-    " o.call_frame IS NOT NULL, o.reply_frame IS NOT NULL, o.call_flags, o.reply_flags,"
-    " o.call_time, o.reply_time, o.rpc_status, o.status, o.data_length, o.credential,"
-    " o.id FROM operation o";
+#define COLUMNS                                                                                    \
+    "SELECT o.flow, o.client, o.path, o.program, o.version, o.procedure, o.pairing,"               \
+    " o.call_frame IS NOT NULL, o.reply_frame IS NOT NULL, o.call_flags, o.reply_flags,"           \
+    " o.call_time, o.reply_time, o.rpc_status, o.status, o.data_length, o.credential,"             \
+    " o.id"
+#define FROM " FROM operation o"
+
+static const char select_operations[] = COLUMNS FROM;
+/* With what exports need. */
+static const char select_with_objects[] = COLUMNS ", o.object, o.new_object" FROM;
 
 enum {
     OP_FLOW,
@@ -46,6 +55,8 @@ enum {
     OP_DATA_LENGTH,
     OP_CREDENTIAL,
     OP_ID,
+    OP_OBJECT,
+    OP_NEW_OBJECT,
 };
 
 struct counting {
@@ -53,6 +64,7 @@ struct counting {
     struct dimension by[BY_MAX];
     int slots[BY_MAX]; /* of the tables that are read: their dimensions of quantiles.h */
     struct phases phases;
+    struct exports *exports;
     struct known_members clients, users; /* by flow, and by credential */
     struct table client_table;           /* by address; slots of by[BY_CLIENT].members */
     sqlite3_stmt *credential;            /* flavor and uid of ?1 */
@@ -69,6 +81,7 @@ static void counting_free(struct counting *c)
     sqlite3_finalize(c->credential);
     quantiles_free(c->quantiles);
     phases_free(&c->phases);
+    exports_free(c->exports);
 }
 
 static uint32_t by_address(struct counting *c, const char *address)
@@ -136,6 +149,18 @@ static int64_t phase_of(const struct counting *c, sqlite3_stmt *row)
     return name == PHASE_NONE ? -1 : (int64_t)name;
 }
 
+/* The export of the row, or -1; less without memory or if the database fails. */
+static int64_t export_of(struct counting *c, sqlite3_stmt *row, struct err *err)
+{
+    const struct export_of of = { sqlite3_column_int64(row, OP_FLOW),
+                                  sqlite3_column_int64(row, OP_PATH),
+                                  sqlite3_column_int64(row, OP_OBJECT),
+                                  sqlite3_column_int64(row, OP_NEW_OBJECT) };
+    uint32_t number = exports_find(c->exports, &of, err);
+
+    return number == EXPORT_NONE ? -1 : number == UINT32_MAX ? -2 : (int64_t)number;
+}
+
 static void count_totals(struct groups_totals *t, sqlite3_stmt *row)
 {
     int64_t pairing = sqlite3_column_int64(row, OP_PAIRING);
@@ -191,9 +216,9 @@ static void count(struct member *m, const struct group *part, int64_t latency)
     g->answered++;
 }
 
-/* The members of the row, QUANTILES_NO_GROUP where it has none.  Returns 0 or -1: no memory. */
+/* The members of the row, QUANTILES_NO_GROUP where it has none. */
 static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
-                      uint32_t members[BY_MAX])
+                      uint32_t members[BY_MAX], struct err *err)
 {
     bool has[BY_MAX] = {
         [BY_PROCEDURE] = sqlite3_column_type(row, OP_PROGRAM) != SQLITE_NULL,
@@ -201,6 +226,7 @@ static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
         [BY_USER] = true,
         [BY_PATH] = sqlite3_column_type(row, OP_PATH) != SQLITE_NULL,
         [BY_PHASE] = true,
+        [BY_EXPORT] = true,
     };
 
     for (int by = 0; by < BY_MAX; by++)
@@ -221,13 +247,19 @@ static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
             key[0] = phase_of(c, row);
             members[by] = members_by_key(&c->by[by], key);
             break;
+        case BY_EXPORT:
+            key[0] = export_of(c, row, err);
+            if (key[0] < -1)
+                return -err->code;
+            members[by] = members_by_key(&c->by[by], key);
+            break;
         default:
             for (int i = 0; i < (by == BY_PATH ? 1 : 3); i++)
                 key[i] = sqlite3_column_int64(row, (by == BY_PATH ? OP_PATH : OP_PROGRAM) + i);
             members[by] = members_by_key(&c->by[by], key);
         }
         if (members[by] == TABLE_NONE)
-            return -1;
+            return err_memory(err, "groups");
     }
     return 0;
 }
@@ -240,8 +272,8 @@ static int count_row(struct counting *c, unsigned tables, sqlite3_stmt *row, str
     struct group part = part_of(row);
 
     count_totals(&c->totals, row);
-    if (members_of(c, tables, row, members) < 0)
-        return err_memory(err, "groups");
+    if (members_of(c, tables, row, members, err) < 0)
+        return -err->code;
     for (int by = 0; by < BY_MAX; by++)
         if (members[by] != QUANTILES_NO_GROUP)
             count(&c->by[by].members[members[by]], &part, latency);
@@ -376,6 +408,19 @@ static int label_phases(const struct phases *phases, struct groups *g, struct er
     return 0;
 }
 
+static int label_exports(const struct exports *exports, struct groups *g, struct err *err)
+{
+    for (int i = 0; i < g->count; i++) {
+        int64_t number = g->groups[i].key[0];
+
+        g->groups[i].label =
+            number < 0 ? strdup("in no export") : exports_label(exports, (uint32_t)number);
+        if (!g->groups[i].label)
+            return err_memory(err, "exports");
+    }
+    return 0;
+}
+
 static int read_all(sqlite3 *db, const struct groups_request *request,
                     struct operation_groups *groups, struct err *err)
 {
@@ -392,13 +437,15 @@ static int read_all(sqlite3 *db, const struct groups_request *request,
     if (result == 0 && request->tables & 1u << BY_PHASE &&
         (phases_read(db, "main", &c.phases, err) < 0 || add_phases(&c, request->filter, err) < 0))
         result = -err->code;
+    if (result == 0 && request->tables & 1u << BY_EXPORT && !(c.exports = exports_new(db, err)))
+        result = -err->code;
     filter_init(&all);
     if (result == 0)
         result =
             sql_prepare(db, "SELECT flavor, uid FROM credential WHERE id = ?1", &c.credential, err);
     if (result == 0)
-        result = filter_prepare(db, request->filter ? request->filter : &all, select_operations,
-                                &stmt, err);
+        result = filter_prepare(db, request->filter ? request->filter : &all,
+                                c.exports ? select_with_objects : select_operations, &stmt, err);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW)
         result = count_row(&c, request->tables, stmt, err);
     result = stmt ? sql_end(stmt, result, err) : result;
@@ -407,6 +454,8 @@ static int read_all(sqlite3 *db, const struct groups_request *request,
         result = add_percentiles(&c, groups, request->top, err);
     if (result == 0)
         result = label_phases(&c.phases, &groups->by[BY_PHASE], err);
+    if (result == 0)
+        result = label_exports(c.exports, &groups->by[BY_EXPORT], err);
     for (int by = 0; result == 0 && by < BY_MAX; by++)
         result = group_labels_add(db, (enum group_by)by, &groups->by[by], err);
     counting_free(&c);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/operation_groups.h
  *
- * Operations counted as a whole and by procedure, client, user, path or phase, with exact
+ * Operations counted as a whole and by procedure, client, user, path, phase or export, with exact
  * percentiles of their latency by nearest rank (the smallest value that is not below p percent of
  * all).  All operations are read once.
  *
  * Memory: about 150 bytes for each procedure, client, user and path that has operations, 40 bytes
- * for each connection and each credential, and that of quantiles.h and phases.h.
+ * for each connection and each credential, and that of quantiles.h, phases.h and exports.h.
  */
 #ifndef NFSDIGEST_STORE_OPERATION_GROUPS_H
 #define NFSDIGEST_STORE_OPERATION_GROUPS_H
 
 #include "store/filter.h"
 
-enum group_by { BY_PROCEDURE, BY_CLIENT, BY_USER, BY_PATH, BY_PHASE, BY_MAX };
+enum group_by { BY_PROCEDURE, BY_CLIENT, BY_USER, BY_PATH, BY_PHASE, BY_EXPORT, BY_MAX };
 
 /* Those that a summary has if nobody chooses one. */
 enum { GROUPS_USUAL = 1u << BY_PROCEDURE | 1u << BY_CLIENT | 1u << BY_USER | 1u << BY_PATH };
@@ -23,7 +23,8 @@ extern const char *const group_names[BY_MAX]; /* "procedure", ... */
 struct group {
     char *label;    /* "NFS READ", an address, "uid 1001", a path */
     int64_t key[3]; /* of a user: uid, or -1 and the flavor of AUTH_ (RFC 5531 s8.2), or -2; of a
-                     * phase: its place in phases.h, or -1 for operations in no phase */
+                     * phase or export: its number in phases.h or exports.h, or -1 for
+                     * operations in none */
     uint64_t operations, errors, answered, read, written;
     int64_t p50, p90, p99, max; /* ns; meaningful if answered > 0 */
     uint64_t times;             /* of a phase: how often it was marked, and for how long */

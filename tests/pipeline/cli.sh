@@ -58,7 +58,7 @@ who: no path|2|takes a file, and a path or a handle|who t.db
 who: nothing there|2|no object with the path "/moon"|who t.db /moon
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
-info: bad --by|2|--by takes procedure, client, user, path or phase|info --by moon t.db
+info: bad --by|2|--by takes procedure, client, user, path, phase or export|info --by moon t.db
 check: no file|2|nothing to check|check
 record: no capture|2|nothing to record|record -o x.nfsr
 ingest: no file|2|nothing to ingest|ingest
