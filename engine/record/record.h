@@ -155,7 +155,16 @@ struct counterpart {
 /* What the program that sent the call to two servers knew about both halves.  The lower 16 bits are
  * those of align/overlap.h. */
 enum {
-    COUNTERPART_OVERLAPS = 0xffff,
+    COUNTERPART_OVERLAPS = 0x1ff,
+    /* What the program did not compare, or found the same by what it knew of earlier requests, and
+     * what does not look the same in this pair: */
+    COUNTERPART_OPEN_RESULT = 1 << 9, /* the status, or if that is the same, the contents */
+    COUNTERPART_OPEN_DOTS = 1 << 10,  /* entries "." and ".." of a listing */
+    COUNTERPART_OPEN_ATIME = 1 << 11, /* times, of any of the objects */
+    COUNTERPART_OPEN_MTIME = 1 << 12,
+    COUNTERPART_OPEN_CTIME = 1 << 13,
+    COUNTERPART_OPEN_BEFORE_MTIME = 1 << 14, /* from before the operation (wcc_attr) */
+    COUNTERPART_OPEN_BEFORE_CTIME = 1 << 15,
     COUNTERPART_LIVE = 1 << 16,        /* the objects were made the same before it, whatever other
                                         * operations of the stream say */
     COUNTERPART_NOT_OBJECT = 1 << 17,  /* except the object or directory, */
@@ -174,7 +183,8 @@ enum {
     COUNTERPART_SCRUBS = 1 << 27,       /* no client's request: the program compared the objects */
     COUNTERPART_READ_PARENT2 = 1 << 28, /* as READ_OBJECT */
     COUNTERPART_READ_NEW = 1 << 29,
-    COUNTERPART_LATE = 1 << 30, /* the SUT got the last changes late: times tell nothing */
+    COUNTERPART_BEFORE_OWN = 1 << 30, /* times from before the operation that are those from after
+                                       * it, on one side only, are the operation's own */
 };
 
 /* A call with its reply.  Emitted when it is complete or given up: ids are in the order of calls

@@ -126,6 +126,11 @@ void tee_stream_put(struct teelog *log, int side, const struct record *record)
     s->touched = true;
 }
 
+uint64_t tee_stream_next(const struct teelog *log, int side)
+{
+    return log->stream[side].end.operations + 1;
+}
+
 /* The SUT's first: what the reference's stream has, the other one has, too. */
 void tee_streams_flush(struct teelog *log)
 {
@@ -176,7 +181,7 @@ void tee_log_pair(struct teelog *log, const struct tee_logged *what)
         if (!what->half[side])
             continue;
         r.operation = *what->half[side];
-        r.operation.id = log->stream[side].end.operations + 1;
+        r.operation.id = tee_stream_next(log, side);
         r.operation.depends_on = 0;
         r.operation.counterpart =
             (struct counterpart){ .number = what->number,

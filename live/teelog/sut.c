@@ -170,13 +170,36 @@ static int take_entry(void *ctx, const struct effect_entry *entry)
     if (!entry->handle.len || is_dots(entry->name) || !host->object_of ||
         !host->object_of(host->ctx, SUT, entry->handle))
         return 0; /* not the same on both sides */
-    r.name = (struct record_name){
-        .event = NAME_SEEN, .parent = l->op->object, .name = entry->name, .time = l->op->reply.time
-    };
+    r.name = (struct record_name){ .event = NAME_SEEN,
+                                   .parent = l->op->object,
+                                   .name = entry->name,
+                                   .operation = tee_stream_next(l->log, SUT),
+                                   .time = l->op->reply.time };
     if (object_id(l->log, entry->handle, l->op, &r.name.object, l->err) < 0)
         return -l->err->code;
     tee_stream_put(l->log, SUT, &r);
     return 0;
+}
+
+/* ctx: a struct listed.  1: not the same. */
+static int look_at_dots(void *ctx, const struct effect_entry *entry)
+{
+    const struct listed *l = ctx;
+    const struct teelog_host *host = &l->log->host;
+
+    return entry->handle.len && is_dots(entry->name) && host->object_of &&
+           !host->object_of(host->ctx, SUT, entry->handle);
+}
+
+bool tee_sut_dots_are_open(struct teelog *log, const struct record_operation *op)
+{
+    struct effect e = effect_of_record(op);
+    struct err unseen;
+
+    if (!e.procedure || e.procedure->action != ACTION_LIST || !op->reply.frame)
+        return false;
+    e.id = 1;
+    return effect_entries(&e, look_at_dots, &(struct listed){ log, op, &unseen }) != 0;
 }
 
 int tee_sut_objects(struct teelog *log, struct record_operation *op, struct err *err)

@@ -194,6 +194,8 @@ static int log_pair(struct teelog *log, const struct tee_pair *given, uint32_t c
                                .half = { given->reference, log->sut.last },
                                .conditions = conditions };
 
+    if (tee_sut_dots_are_open(log, log->sut.last))
+        what.conditions |= COUNTERPART_OPEN_DOTS;
     if (tee_sut_objects(log, log->sut.last, err) < 0)
         return -err->code;
     if (v->what == TEE_DIFFERS) {
@@ -214,6 +216,9 @@ static int log_listing(struct teelog *log, const struct tee_listing *l, uint32_t
 {
     uint32_t most = l->count[REF] > l->count[SUT] ? l->count[REF] : l->count[SUT];
 
+    for (uint32_t i = 0; i < l->count[SUT]; i++)
+        if (tee_sut_dots_are_open(log, l->parts[SUT][i].operation))
+            conditions |= COUNTERPART_OPEN_DOTS;
     for (uint32_t i = 0; i < most; i++) {
         struct tee_logged what = { .conditions = conditions };
 
@@ -286,7 +291,7 @@ static int finish_listing(struct teelog *log, struct tee_listing *l, struct tee_
         return -err->code;
     }
     log->listing = NULL;
-    conditions |= judge_was_late(log->judge) ? COUNTERPART_LATE : 0;
+    conditions |= judge_left_open(log->judge);
     count(log, v);
     return may_log(log, v) ? log_listing(log, l, conditions, v, err) : 0;
 }
@@ -342,7 +347,7 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
     conditions = conditions_of(log, given);
     if (judge(log, given, v, err) < 0)
         return -err->code;
-    conditions |= judge_was_late(log->judge) ? COUNTERPART_LATE : 0;
+    conditions |= judge_left_open(log->judge);
     count(log, v);
     if (log->pair.half[REF].effect.succeeded &&
         tee_listings_note(log, given, &log->pair.half[REF].effect, err) < 0)

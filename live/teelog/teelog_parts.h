@@ -126,6 +126,8 @@ void tee_rows_free(struct tee_rows *rows);
 int tee_streams_open(struct teelog *log, struct err *err);
 /* Records are dropped after an error of the disk, which |log->log_err| keeps. */
 void tee_stream_put(struct teelog *log, int side, const struct record *record);
+/* The id that the next operation will have. */
+uint64_t tee_stream_next(const struct teelog *log, int side);
 void tee_streams_flush(struct teelog *log);
 void tee_streams_end(struct teelog *log);
 void tee_streams_free(struct teelog *log);
@@ -145,6 +147,8 @@ void tee_sut_free(struct teelog *log);
 int tee_sut_read(struct teelog *log, const struct tee_sut *sut, struct err *err);
 /* Numbers its objects as the SUT's stream does, and records new ones. */
 int tee_sut_objects(struct teelog *log, struct record_operation *operation, struct err *err);
+/* Whether it lists "." or ".." as an object that is not the same on both sides. */
+bool tee_sut_dots_are_open(struct teelog *log, const struct record_operation *operation);
 
 /* listings.c: gives the listing, with this part. */
 int tee_listing_take(struct teelog *log, const struct tee_pair *pair,

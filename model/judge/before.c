@@ -73,10 +73,33 @@ static enum before_kind judge(struct fields *f, int side, const struct item *bef
                : BEFORE_ANY;
 }
 
+/* How far the times moved; false: the times from after are not known. */
+static bool find_moves(const struct fields *f, const struct item *const before[SIDES],
+                       int64_t moved[SIDES])
+{
+    for (int side = 0; side < SIDES; side++) {
+        const struct item *after = find_after(&f->j->pair->half[side], before[side]->place);
+
+        if (!after)
+            return false;
+        moved[side] = (int64_t)(after->value - before[side]->value);
+    }
+    return true;
+}
+
+bool before_is_uneven(const struct fields *f, const struct item *ref, const struct item *sut)
+{
+    const struct item *const before[SIDES] = { ref, sut };
+    int64_t moved[SIDES];
+
+    return find_moves(f, before, moved) && !moved[REF] != !moved[SUT];
+}
+
 void before_judge(struct fields *f, const struct item *ref, const struct item *sut,
                   const bool is_now[SIDES], enum before_kind kind[SIDES])
 {
-    const struct item *before[SIDES] = { ref, sut };
+    const struct item *const before[SIDES] = { ref, sut };
+    uint32_t logged = f->j->pair->logged;
     int64_t moved[SIDES];
 
     kind[REF] = kind[SUT] = BEFORE_ANY;
@@ -84,14 +107,12 @@ void before_judge(struct fields *f, const struct item *ref, const struct item *s
     if (f->j->pair->change[CHANGE_LAST] || sync_attributes(f->j, (enum whose)ref->place->whose) ||
         (ref->place->stamp == STAMP_MTIME && f->j->states[fields_object(f, ref->place)].verifier))
         return;
-    for (int side = 0; side < SIDES; side++) {
-        const struct item *after = find_after(&f->j->pair->half[side], before[side]->place);
-
-        if (!after)
-            return;
-        moved[side] = (int64_t)(after->value - before[side]->value);
-    }
-    for (int side = 0; side < SIDES; side++)
+    if (!find_moves(f, before, moved))
+        return;
+    for (int side = 0; logged && side < SIDES; side++)
+        if (logged & COUNTERPART_BEFORE_OWN && !moved[side] && moved[!side])
+            kind[side] = BEFORE_OWN;
+    for (int side = 0; !logged && side < SIDES; side++)
         kind[side] = judge(f, side, before[side], is_now[side], moved[side], moved[!side]);
 }
 

@@ -330,7 +330,8 @@ int judge_pair(struct judge *j, struct judge_pair *pair, struct err *err)
         return err_set(err, ERR_INPUT, "pair %lld is about an object that is not known",
                        (long long)pair->id);
     j->pair = pair;
-    j->sets_access_time = j->was_late = false;
+    j->sets_access_time = false;
+    j->left_open = 0;
     memset(j->differs, 0, sizeof(j->differs));
     memset(j->compared, 0, sizeof(j->compared));
     if (judge_read_result(j, &pair->half[REF], err) < 0 ||
@@ -349,9 +350,9 @@ void judge_note_unsettled(struct judge *j, int64_t time)
     j->unsettled = time;
 }
 
-bool judge_was_late(const struct judge *j)
+uint32_t judge_left_open(const struct judge *j)
 {
-    return j->was_late;
+    return j->partly ? j->left_open : 0;
 }
 
 int judge_finish(struct judge *j, struct err *err)

@@ -90,7 +90,9 @@ struct judge_pair {
     uint32_t not_same;
     uint32_t accessed; /* its access time can be another one (access.c) */
     bool made;         /* the object that was found or made is new on both sides */
-    bool late;         /* its times are known to be those of changes which came late to one side */
+    /* Of a log: the COUNTERPART_ bits (record.h) with COUNTERPART_LIVE, among them what
+     * judge_left_open returned when the pair was logged. */
+    uint32_t logged;
 };
 
 /* What the host knows about a pair of objects when it adds the pair. */
@@ -224,10 +226,11 @@ void judge_note_change(struct judge *judge, uint32_t row, const int64_t times[SI
  * them away: their change times there say nothing. */
 void judge_note_unsettled(struct judge *judge, int64_t time);
 
-/* Returns true if times of the last pair were the same only because they are those of changes that
- * came late to one side.  Who reads a log of pairs that differ does not know these changes: a live
- * host notes it there, as |late|. */
-bool judge_was_late(const struct judge *judge);
+/* Returns what the judge knew about the last pair that the pair alone does not show, as
+ * COUNTERPART_ bits (record.h): what it did not compare, or found the same, for the sake of earlier
+ * pairs.  Who reads a log of a live host does not have these: the host notes the bits there, and
+ * the reader gives them as |logged|. */
+uint32_t judge_left_open(const struct judge *judge);
 
 /* Compares a pair and notes its changes.  Further parts of a listing replace |pair->half| while
  * they are compared. */

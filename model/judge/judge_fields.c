@@ -4,7 +4,6 @@
  * Compares two results field by field.
  */
 #include "judge/judge_fields.h"
-#include "record/record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -132,17 +131,49 @@ static bool holds_verifier(const struct fields *f, const struct place *place)
     return place->stamp != STAMP_CTIME && f->j->states[fields_object(f, place)].verifier;
 }
 
+static uint32_t open_time(const struct place *place)
+{
+    if (place->stamp == STAMP_ATIME)
+        return COUNTERPART_OPEN_ATIME;
+    if (place->of_before)
+        return place->stamp == STAMP_CTIME ? COUNTERPART_OPEN_BEFORE_CTIME
+                                           : COUNTERPART_OPEN_BEFORE_MTIME;
+    return place->stamp == STAMP_CTIME ? COUNTERPART_OPEN_CTIME : COUNTERPART_OPEN_MTIME;
+}
+
+/* What readers of the log cannot know: a difference is left open, or times are the same. */
+static void leave_open(struct judge *j, const struct place *place)
+{
+    static const uint32_t not_same[WHOSE_MAX] = { [OF_OBJECT] = COUNTERPART_NOT_OBJECT,
+                                                  [OF_PARENT] = COUNTERPART_NOT_OBJECT,
+                                                  [OF_PARENT2] = COUNTERPART_NOT_PARENT2,
+                                                  [OF_NEW_OBJECT] = COUNTERPART_NOT_NEW };
+
+    if (place->field->role & ROLE_STATUS || is_about_data(place))
+        j->left_open |= COUNTERPART_OPEN_RESULT;
+    else if (is_about_rights(j, place))
+        j->left_open |= COUNTERPART_NOT_OBJECT;
+    else if (place->is_time)
+        j->left_open |= open_time(place);
+    else
+        j->left_open |= not_same[place->whose]; /* the log names the entries that are the same */
+}
+
 /* |ref|, |sut|: NULL where there is none. */
 static int why_withheld(struct fields *f, const struct place *place, const struct item *ref,
                         const struct item *sut, struct err *err)
 {
     struct judge *j = f->j;
     int reason = 0;
+    int open = j->pair->logged & COUNTERPART_OPEN_RESULT ? WITHHELD_NOT_SAME : 0;
 
-    if (place->field->role & ROLE_STATUS)
-        return ref && sut ? sync_status(j, place->field, ref->value, sut->value, err) : 0;
+    if (place->field->role & ROLE_STATUS) {
+        reason = ref && sut ? sync_status(j, place->field, ref->value, sut->value, err) : 0;
+        return reason ? reason : open;
+    }
     if (is_about_data(place)) {
         reason = sync_data(j, err);
+        reason = reason ? reason : open;
         return reason || place->field->cls == CLASS_DATA ? reason : sync_attributes(j, OF_OBJECT);
     }
     if (j->partly && f->entry.count && !f->entry_row && has_attributes(f->entry))
@@ -151,13 +182,11 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
         return j->pair->not_same & 1u << OF_OBJECT ? WITHHELD_NOT_SAME : sync_rights(j);
     if (!is_volatile(place))
         return 0;
-    if (place->is_time && j->pair->late)
+    if (place->is_time && j->pair->logged & open_time(place))
         return WITHHELD_ORDER;
     if (place->stamp == STAMP_CTIME && sut &&
-        (int64_t)sut->value - j->side[SUT].clock_offset <= j->unsettled) {
-        j->was_late = true;
+        (int64_t)sut->value - j->side[SUT].clock_offset <= j->unsettled)
         return WITHHELD_NOT_SAME;
-    }
     if (place->is_time && holds_verifier(f, place))
         return WITHHELD_VERIFIER;
     if (place->whose == OF_ENTRY) {
@@ -211,6 +240,8 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
 
     if (reason < 0)
         return reason;
+    if (reason && reason != WITHHELD_OVERLAP)
+        leave_open(f->j, place);
     if (!reason && place->is_time && is_access_time(place) &&
         (access_is_open(f->j, (enum whose)place->whose) ||
          sync_reads_differ(f->j, (enum whose)place->whose, fields_object(f, place))))
@@ -313,6 +344,8 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
     } else if (place->is_time && rule->kind == COMPARE_TOLERANCE) {
         kind = KIND_TIME;
         equal = times_equal(f, rule, ref, sut);
+        if (equal && !times_are_plain(f, rule, ref, sut))
+            leave_open(f->j, place);
     } else if (field_is_bytes(place->field)) {
         equal = equal_bytes(f, rule, ref, sut);
     } else {

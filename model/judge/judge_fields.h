@@ -92,6 +92,8 @@ enum before_kind {
  * that of the request.  This counts if the server sent no times of the object before. */
 void before_judge(struct fields *f, const struct item *ref, const struct item *sut,
                   const bool is_now[SIDES], enum before_kind kind[SIDES]);
+/* Whether a time from before is that from after the operation on one side only. */
+bool before_is_uneven(const struct fields *f, const struct item *ref, const struct item *sut);
 /* Notes the times that the servers sent.  Call it after a pair or an operation of one side. */
 void before_note(struct judge *j);
 
@@ -104,6 +106,9 @@ int64_t times_step(struct fields *f, int side, const struct item *item);
  */
 int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                 const struct item *sut);
+/* Whether two times that are equal under |rule| are so for anybody who sees this pair alone. */
+bool times_are_plain(const struct fields *f, const struct compare_rule *rule,
+                     const struct item *ref, const struct item *sut);
 
 /* --- lists.c */
 

@@ -9,6 +9,7 @@
 
 #include "judge/judge.h"
 #include "judge/patterns.h"
+#include "record/record.h"
 
 /* Byte ranges of a file that are not known to be the same.  They are separate and in order.
  * |id|: the host's id of the loss.  At most EXTENTS_MAX: above that, neighbours are joined. */
@@ -109,7 +110,7 @@ struct judge {
         *found_in[SIDES];    /* replies with the compared values; NULL: the pair's own */
     struct body arguments;   /* of the side that is being read */
     bool sets_access_time;   /* the pair does */
-    bool was_late;           /* judge_was_late */
+    uint32_t left_open;      /* judge_left_open */
     int64_t unsettled;       /* judge_note_unsettled */
     bool differs[WHOSE_MAX]; /* an attribute differs, also if this was withheld */
     bool compared[WHOSE_MAX];

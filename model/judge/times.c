@@ -131,6 +131,7 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
         now[SUT] = is_of_request(f, SUT, b, tight);
         before_judge(f, ref, sut, now, kind);
         if ((kind[REF] == BEFORE_OWN) != (kind[SUT] == BEFORE_OWN)) {
+            f->j->left_open |= COUNTERPART_BEFORE_OWN;
             snprintf(f->what, sizeof(f->what), "%s",
                      kind[REF] == BEFORE_OWN ? "ref of this request, sut earlier"
                                              : "sut of this request, ref earlier");
@@ -150,10 +151,8 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
     now[SUT] = is_of_request(f, SUT, b, tight);
     if (now[REF] && now[SUT])
         return 1;
-    if (is_of_change(f, ref, sut, tight)) {
-        f->j->was_late = true;
+    if (is_of_change(f, ref, sut, tight))
         return 1;
-    }
     if (ref->place->of_before) /* a time that was sent before the request is not its own */
         for (int side = 0; side < SIDES; side++)
             now[side] =
@@ -175,4 +174,17 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
              : carried > a                ? "sut later"
                                           : "sut earlier");
     return 0;
+}
+
+bool times_are_plain(const struct fields *f, const struct compare_rule *rule,
+                     const struct item *ref, const struct item *sut)
+{
+    const struct judge_side *s = f->j->side;
+    int64_t a = (int64_t)ref->value, b = (int64_t)sut->value;
+    int64_t near = rule->amount < INT64_MAX ? (int64_t)(rule->amount / 2) : INT64_MAX;
+
+    if (ref->place->of_before && before_is_uneven(f, ref, sut))
+        return false;
+    return a == b || (apart(a, b) <= near &&
+                      apart(plus(a, -s[REF].clock_offset), plus(b, -s[SUT].clock_offset)) <= near);
 }

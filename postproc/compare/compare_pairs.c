@@ -297,9 +297,9 @@ static int run(struct pairs *p, struct err *err)
 {
     if (matched_open(&p->objects, p->c->db, err) < 0 ||
         matched_load(&p->objects, p->c->db, err) < 0 || sql_run(p->c->db, "BEGIN", err) < 0 ||
-        prepare(p, err) < 0 || pairs_live_open(p, err) < 0 || open_judge(p, err) < 0 ||
-        found_open(p, err) < 0 || read_anchors(p, err) < 0 || read_all(p, err) < 0 ||
-        judge_finish(p->judge, err) < 0 || counts_compare(p, err) < 0)
+        pairs_live_find(p, err) < 0 || prepare(p, err) < 0 || pairs_live_open(p, err) < 0 ||
+        open_judge(p, err) < 0 || found_open(p, err) < 0 || read_anchors(p, err) < 0 ||
+        read_all(p, err) < 0 || judge_finish(p->judge, err) < 0 || counts_compare(p, err) < 0)
         return -err->code;
     rest(p);
     if (found_finish(p, err) < 0)

@@ -81,6 +81,8 @@ void pairs_writes_close(struct pairs *p);
 
 /* --- pairs_live.c: logs of a shadow */
 
+/* Finds out if the sides are such a log. */
+int pairs_live_find(struct pairs *p, struct err *err);
 int pairs_live_open(struct pairs *p, struct err *err);
 void pairs_live_close(struct pairs *p);
 /* Sets what the current pair's conditions say (COUNTERPART_ bits of record.h). */

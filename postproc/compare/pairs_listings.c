@@ -15,6 +15,12 @@ static const char make_changed[] =
     " WHERE e.event NOT IN (1, 5) AND e.parent IS NOT NULL;"
     "CREATE INDEX temp.changed%d_by_parent ON changed%d (parent, reply, call);";
 
+/* A log has the names of all objects, but only a few of the operations that changed them. */
+static const char make_changed_live[] =
+    "CREATE TEMP TABLE changed%d AS SELECT parent, name, time AS call, time AS reply"
+    " FROM %s.name_event WHERE event NOT IN (1, 5) AND parent IS NOT NULL AND time IS NOT NULL;"
+    "CREATE INDEX temp.changed%d_by_parent ON changed%d (parent, reply, call);";
+
 /* What has no answer may have been carried out for a minute. */
 static const char find_changes[] =
     "SELECT name FROM temp.changed%d WHERE parent = ?1 AND reply BETWEEN ?2 AND ?3 + ?4"
@@ -38,8 +44,12 @@ int pairs_listings_open(struct pairs *p, struct err *err)
         const char *schema = p->c->side[side].schema;
         char sql[512];
 
-        snprintf(sql, sizeof(sql), make_changed, db_side(side), schema, schema, db_side(side),
-                 db_side(side));
+        if (p->live.is)
+            snprintf(sql, sizeof(sql), make_changed_live, db_side(side), schema, db_side(side),
+                     db_side(side));
+        else
+            snprintf(sql, sizeof(sql), make_changed, db_side(side), schema, schema, db_side(side),
+                     db_side(side));
         if (sql_run(db, sql, err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql), "SELECT ifnull(max(reply - call), 0) FROM temp.changed%d",

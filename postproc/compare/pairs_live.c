@@ -9,15 +9,18 @@
 
 #include <stdio.h>
 
-enum { SHOWN = 24 };                       /* bytes of contents */
-#define FURTHER_PARTS INT64_C(60000000000) /* ns in which a listing's further parts come */
+enum { SHOWN = 24 }; /* bytes of contents */
 
-int pairs_live_open(struct pairs *p, struct err *err)
+/* The entries that were the same, by the names that the log has of this listing; of "." and "..",
+ * the pair's conditions tell. */
+static const char find_entry[] =
+    "SELECT EXISTS (SELECT 1 FROM sut.name_event WHERE object = ?1 AND (operation = ?2 OR operation"
+    "  IN (SELECT id FROM temp.listing_part WHERE listing = ?2 AND side = 1)))"
+    " OR (?5 AND (?3 = ?4 OR EXISTS (SELECT 1 FROM ref.name_event WHERE object = ?4 AND parent = "
+    "?3)))";
+
+int pairs_live_find(struct pairs *p, struct err *err)
 {
-    static const char *const contents[SIDES] = {
-        "SELECT data FROM ref.contents WHERE operation = ?1 AND is_reply AND position = 0",
-        "SELECT data FROM sut.contents WHERE operation = ?1 AND is_reply AND position = 0",
-    };
     int64_t live;
 
     if (sql_number(p->c->db,
@@ -26,19 +29,22 @@ int pairs_live_open(struct pairs *p, struct err *err)
                    0, &live, err) < 0)
         return -err->code;
     p->live.is = live;
-    if (live && sql_prepare(p->c->db,
-                            "SELECT EXISTS (SELECT 1 FROM sut.name_event"
-                            " WHERE object = ?1 AND time BETWEEN ?2 AND ?3)"
-                            " OR ?4 = ?5 OR (NOT EXISTS (SELECT 1 FROM ref.name_event"
-                            " WHERE object = ?4 AND parent = ?5)"
-                            " AND NOT EXISTS (SELECT 1 FROM ref.name_event"
-                            " WHERE object = ?5 AND parent = ?4))",
-                            &p->live.entry, err) < 0)
-        return -err->code;
-    for (int side = 0; live && side < SIDES; side++)
+    return 0;
+}
+
+int pairs_live_open(struct pairs *p, struct err *err)
+{
+    static const char *const contents[SIDES] = {
+        "SELECT data FROM ref.contents WHERE operation = ?1 AND is_reply AND position = 0",
+        "SELECT data FROM sut.contents WHERE operation = ?1 AND is_reply AND position = 0",
+    };
+
+    if (!p->live.is)
+        return 0;
+    for (int side = 0; side < SIDES; side++)
         if (sql_prepare(p->c->db, contents[side], &p->live.contents[side], err) < 0)
             return -err->code;
-    return 0;
+    return sql_prepare(p->c->db, find_entry, &p->live.entry, err);
 }
 
 void pairs_live_close(struct pairs *p)
@@ -48,22 +54,19 @@ void pairs_live_close(struct pairs *p)
     sqlite3_finalize(p->live.entry);
 }
 
-/* The log names the entries whose objects were the same, at the time of the SUT's reply, but not
- * ".", which the pair's conditions tell of, and "..", of which nobody knows. */
 int pairs_live_entry(struct pairs *p, uint32_t *row, struct err *err)
 {
     const struct judge_half *sut = &p->pair.half[SUT];
-    bool is_whole = sut->effect.has_eof && sut->effect.eof;
     sqlite3_stmt *stmt = p->live.entry;
     int result;
 
     if (!p->live.is || !*row || effect_action(&sut->effect) != ACTION_LIST)
         return 0;
     sqlite3_bind_int64(stmt, 1, p->objects.pairs[*row - 1].object[SUT]);
-    sqlite3_bind_int64(stmt, 2, is_whole ? sut->reply_time : sut->call_time);
-    sqlite3_bind_int64(stmt, 3, is_whole ? sut->reply_time : sut->call_time + FURTHER_PARTS);
-    sqlite3_bind_int64(stmt, 4, p->objects.pairs[*row - 1].object[REF]);
-    sqlite3_bind_int64(stmt, 5, p->pair.half[REF].effect.object);
+    sqlite3_bind_int64(stmt, 2, sut->effect.id);
+    sqlite3_bind_int64(stmt, 3, p->objects.pairs[*row - 1].object[REF]);
+    sqlite3_bind_int64(stmt, 4, p->pair.half[REF].effect.object);
+    sqlite3_bind_int(stmt, 5, !(p->pair.logged & COUNTERPART_OPEN_DOTS));
     result = sql_row(stmt, err);
     if (result > 0 && !sqlite3_column_int(stmt, 0))
         *row = 0;
@@ -102,11 +105,11 @@ int pairs_live_begin(struct pairs *p, uint32_t conditions, struct err *err)
     const uint32_t rows[] = { pair->object, pair->half[REF].row.parent2,
                               pair->half[REF].row.new_object };
 
-    pair->not_same = pair->accessed = 0;
-    pair->late = conditions & COUNTERPART_LATE;
+    pair->not_same = pair->accessed = pair->logged = 0;
     p->live.scrubs = conditions & COUNTERPART_SCRUBS;
     if (!(conditions & COUNTERPART_LIVE))
         return 0;
+    pair->logged = conditions;
     pair->overlap = conditions & COUNTERPART_OVERLAPS;
     for (int i = 0; i < CHANGE_STATES; i++)
         pair->change[i] = 0;

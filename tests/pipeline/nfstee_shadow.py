@@ -73,6 +73,19 @@ def settle(shadow):
     return shadow.settle()
 
 
+def logged_as_said(what, shadow):
+    """Who reads the log finds what the shadow found, no more and no less."""
+    groups = json.loads((shadow.log / "summary.json").read_text())["groups"]
+    compared = subprocess.run([os.environ["NFSDIGEST"], "compare", str(shadow.log), "--json"],
+                              capture_output=True, text=True)
+    expect(what + ": nfsdigest compare", (compared.returncode, compared.stderr),
+           (1 if groups else 0, ""))
+    found = json.loads(compared.stdout)["groups"]
+    expect(what + ": differences in the log",
+           sorted((g["operation"].split()[-1], g["field"], g["count"]) for g in found),
+           sorted((g["operation"], g["field"], g["count"]) for g in groups))
+
+
 def fates(before, after):
     return {k: v - before["requests"][k] for k, v in after["requests"].items() if v != before["requests"][k]}
 
@@ -88,7 +101,7 @@ def synchronized(seed, clients, count, late=0.0):
         client, root = mounted(relay)
         objects = Objects(root)
         work(client, random.Random(seed), objects, count)
-        with Shadow(folder, relay, sut) as shadow:
+        with Shadow(folder, relay, sut, "--record", "all") as shadow:
             work_at_once(relay, objects, seed, clients, count)
             before = settle(shadow)
             # it reads both servers directly, which changes access times behind the Tee
@@ -119,6 +132,7 @@ def synchronized(seed, clients, count, late=0.0):
             if differ - of_looks > allowed and not late:
                 expect(what + ": pairs that differ", differ, 0)
             expect(what + ": said", said, "synchronized\n")
+            logged_as_said(what, shadow)
             if failures:
                 print((shadow.log / "summary.json").read_text())
 

@@ -268,6 +268,8 @@ static inline void touch(uint32_t row)
     judge_note_change(lab.judge, row, times);
 }
 
+static uint32_t lab_kept; /* stays when there is a new judge */
+
 static inline void make_pair(void)
 {
     static const char letters[] = "opndeADEr";
@@ -293,6 +295,8 @@ static inline void make_pair(void)
     assert_int_equal(sscanf(lab.line, "%*s %63s", target), 1);
     pair->object = subject_of(target).row;
     pair->made = number("made", REF, 0);
+    pair->logged = number("logged", REF, 0) ? COUNTERPART_LIVE | lab_kept : 0;
+    pair->not_same = pair->logged & COUNTERPART_NOT_OBJECT ? 1u << OF_OBJECT : 0;
     for (int side = 0; side < SIDES; side++) {
         judge_clear_half(&pair->half[side]);
         if (!only || strcmp(only, side == REF ? "ref" : "sut") == 0)
@@ -336,6 +340,8 @@ static inline void lab_step(const char *line)
             make_pair();
             if (judge_pair(lab.judge, &lab.pair, &lab.err) < 0)
                 say("error: %s", lab.err.text);
+            if (number("keep", REF, 0))
+                lab_kept = judge_left_open(lab.judge);
         }
         lab.line = NULL;
     }

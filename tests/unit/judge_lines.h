@@ -35,6 +35,8 @@
  *     changes=KEY:N,...           pair->change, by number
  *     takes=SECONDS late=SECONDS  until the reply; by which the other server got it later
  *     made=1                      what it found or made is new (after "live")
+ *     keep=1 logged=1             what the judge leaves open is kept, like in a log; this is from
+ *                                 a log, with what was kept last
  * What the host says:
  *     changed=NAME removed=ROW why=REASON fails=1
  */

@@ -146,13 +146,55 @@ static void test_outcomes(void **state)
     RUN(lines);
 }
 
+/* Who reads the log of a live host has only some of the pairs, and what was left open of them. */
+static void test_logged(void **state)
+{
+    static const struct lab_line lines[] = {
+        /* a change that came late to one side */
+        { "live" },
+        { "WRITE 4 ctime=2010.0005/2018 mtime=2010.0005/2018 late=8" },
+        { "GETATTR 4 mtime=2010.0005/2018 mode=1/2 keep=1", "mode: 01 only ref, 02 only sut" },
+        { "live" },
+        { "GETATTR 4 mtime=2010.0005/2018 mode=1/2",
+          "mode: 01 only ref, 02 only sut; mtime: ref of this request, sut earlier" },
+        { "GETATTR 4 mtime=2010.0005/2018 mode=1/2 logged=1",
+          "mode: 01 only ref, 02 only sut; mtime(order)" },
+        { "GETATTR 4 mtime=2010.0005/2018 ctime=2010.0005/2018 logged=1", "mtime(order)" },
+        /* what is the same for anybody is not noted */
+        { "live" },
+        { "GETATTR 4 mtime=2010/2010.05 keep=1" },
+        { "GETATTR 4 mtime=2010/2015 logged=1", "mtime: sut later" },
+        /* contents and attributes, after two changes at once */
+        { "live" },
+        { "WRITE 4 offset=0 count=4 overlap=odAD", "lost 4 (conflict); lost 4 0-4 (conflict)" },
+        { "READ 4 offset=0 count=4 data=a/b mode=1/2 keep=1", "mode(conflict); data? (conflict)" },
+        { "live" },
+        { "READ 4 offset=0 count=4 data=a/b mode=1/2",
+          "mode: 01 only ref, 02 only sut; data: differs" },
+        { "READ 4 offset=0 count=4 data=a/b mode=1/2 logged=1",
+          "mode(not same); data? (not same)" },
+        /* times from before that were read too late, by less than times may differ */
+        { "live" },
+        { "SETATTR 2 set=mode mtime=2019.9" },
+        { "SETATTR 2 set=mode bmtime=2019.9/2020.0005 mtime=2020.0005 keep=1",
+          "mtime: sut of this request, ref earlier" },
+        { "live" },
+        { "GETATTR 3" },
+        { "SETATTR 2 set=mode bmtime=2019.9/2020.0005 mtime=2020.0005" },
+        { "SETATTR 2 set=mode bmtime=2019.9/2020.0005 mtime=2020.0005 logged=1",
+          "mtime: sut of this request, ref earlier" },
+    };
+
+    (void)state;
+    RUN(lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_access_times),
-        cmocka_unit_test(test_made),
-        cmocka_unit_test(test_change_times),
-        cmocka_unit_test(test_outcomes),
+        cmocka_unit_test(test_access_times), cmocka_unit_test(test_made),
+        cmocka_unit_test(test_change_times), cmocka_unit_test(test_outcomes),
+        cmocka_unit_test(test_logged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
