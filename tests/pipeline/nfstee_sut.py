@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=180
 """nfstee shadow when its SUT hangs, is slow, is gone, comes back with its files or without, and when the
-shadow itself is stopped or killed.  Clients go on, the relay passes exactly their bytes, and all is
+shadow itself is stopped, killed or out of memory.  Clients go on, the relay passes exactly their bytes, and all is
 synchronized again."""
 import pathlib
 import random
+import resource
 import signal
 import struct
 import subprocess
@@ -139,6 +140,28 @@ def shadow_stops(run, shadow):
         shadow.process.wait()
 
 
+def bytes_mapped(process):
+    text = pathlib.Path("/proc/%d/status" % process.pid).read_text()
+    return int(text.split("VmSize:")[1].split()[0]) * 1024
+
+
+def is_out_of_memory(run, shadow):
+    """It may have 1 MB more than it has, and must hold more while the SUT hangs: it says so, and ends."""
+    settle(shadow)
+    f = next(h for h in run.objects.known if run.objects.type_of(h) == 1)
+    most = bytes_mapped(shadow.process) + (1 << 20)
+    resource.prlimit(shadow.process.pid, resource.RLIMIT_AS, (most, most))
+    run.sut.process.send_signal(signal.SIGSTOP)
+    with run.busy("the shadow has no memory"):
+        for i in range(120):
+            run.client.nfs(WRITE, {"object": f, "offset": i * 1000, "count": 50000, "stable": 0,
+                                   "data": [(50000, i)]})
+        said = shadow.process.communicate(timeout=60)[1]
+    run.sut.process.send_signal(signal.SIGCONT)
+    expect("exit code without memory, and what is said: " + said,
+           (shadow.process.returncode, said.splitlines()[-1].startswith("nfstee: out of memory")), (4, True))
+
+
 class Hostile(Client):
     """Changes some bytes of some calls, and cuts others off."""
 
@@ -192,10 +215,12 @@ def main():
                 is_away(run, shadow, door)
                 begins_anew(run, shadow)
                 shadow_stops(run, shadow)
+            with Shadow(folder, relay, door, "--overwrite", log="memory") as shadow:
+                is_out_of_memory(run, shadow)
             run.sut.stop()
         run.client.close()
         time.sleep(0.1)
-        expect("connections of clients", len(before.streams), 8)
+        expect("connections of clients", len(before.streams), 9)
         # others behind the relay are the shadow's
         expect("connections whose bytes are not those on the relay's other side",
                sum(s not in behind.streams for s in before.streams), 0)
