@@ -334,13 +334,52 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
         unsigned i = (unsigned)__builtin_ctzll(presence);
         const struct layout_field *field = &kind->fields[i];
         void *at = to + field->offset;
-        uint64_t v = 0, max = UINT64_MAX;
+        uint64_t v = 0, most = 0;
         uint32_t v32;
         uint16_t v16;
 
-        switch (WITHOUT_NUMBER >> field->type & 1 ? field->type : LAYOUT_TYPE_MAX) {
+        if (!(WITHOUT_NUMBER >> field->type & 1)) {
+            p = get_varint(p, end, &v);
+            if (!p)
+                return bad_field(err, kind, i, "passes the record's end");
+        }
+        switch (field->type) {
+        case LAYOUT_U8:
+            *(uint8_t *)at = (uint8_t)v;
+            most = UINT8_MAX;
+            break;
+        case LAYOUT_U16:
+            v16 = (uint16_t)v;
+            memcpy(at, &v16, sizeof(v16));
+            most = UINT16_MAX;
+            break;
+        case LAYOUT_I32:
+            v32 = (uint32_t)unzigzag(v);
+            memcpy(at, &v32, sizeof(v32));
+            most = UINT32_MAX;
+            break;
+        case LAYOUT_U32:
+            v32 = (uint32_t)v;
+            memcpy(at, &v32, sizeof(v32));
+            most = UINT32_MAX;
+            break;
+        case LAYOUT_I64:
+            v = unzigzag(v);
+            memcpy(at, &v, sizeof(v));
+            continue;
+        case LAYOUT_U64:
+            memcpy(at, &v, sizeof(v));
+            continue;
         case LAYOUT_BOOL:
             *(bool *)at = true;
+            continue;
+        case LAYOUT_BYTES:
+        case LAYOUT_TEXT:
+            if (v > (uint64_t)(end - p))
+                return bad_field(err, kind, i, "passes the record's end");
+            ((struct bytes *)at)->data = p;
+            ((struct bytes *)at)->len = (uint32_t)v;
+            p += v;
             continue;
         case LAYOUT_ADDRESS:
             if (p == end || (*p != 4 && *p != 6))
@@ -365,45 +404,6 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
             memcpy(at, &v, sizeof(v));
             p += 8;
             continue;
-        }
-        p = get_varint(p, end, &v);
-        if (!p)
-            return bad_field(err, kind, i, "passes the record's end");
-        switch (field->type) {
-        case LAYOUT_U8:
-            *(uint8_t *)at = (uint8_t)v;
-            max = UINT8_MAX;
-            break;
-        case LAYOUT_U16:
-            v16 = (uint16_t)v;
-            memcpy(at, &v16, sizeof(v16));
-            max = UINT16_MAX;
-            break;
-        case LAYOUT_I32:
-            v32 = (uint32_t)unzigzag(v);
-            memcpy(at, &v32, sizeof(v32));
-            max = UINT32_MAX;
-            break;
-        case LAYOUT_U32:
-            v32 = (uint32_t)v;
-            memcpy(at, &v32, sizeof(v32));
-            max = UINT32_MAX;
-            break;
-        case LAYOUT_I64:
-            v = unzigzag(v);
-            memcpy(at, &v, sizeof(v));
-            break;
-        case LAYOUT_U64:
-            memcpy(at, &v, sizeof(v));
-            break;
-        case LAYOUT_BYTES:
-        case LAYOUT_TEXT:
-            if (v > (uint64_t)(end - p))
-                return bad_field(err, kind, i, "passes the record's end");
-            ((struct bytes *)at)->data = p;
-            ((struct bytes *)at)->len = (uint32_t)v;
-            p += v;
-            break;
         case LAYOUT_NUMBERS:
             /* once for all lists of the record, so that they stay where they are */
             if (!lists->len && buf_reserve(lists, (size_t)(end - p + 1) * sizeof(uint32_t)) < 0)
@@ -412,14 +412,14 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
             p = get_numbers(p, end, v, lists, at);
             if (!p)
                 return bad_field(err, kind, i, "passes the record's end, or 32 bits");
-            break;
+            continue;
         default: /* FRAME, TIME, OPERATION */
             v = bases->last[field->type - LAYOUT_FRAME] + unzigzag(v);
             bases->last[field->type - LAYOUT_FRAME] = v;
             memcpy(at, &v, sizeof(v));
-            break;
+            continue;
         }
-        if (v > max)
+        if (v > most)
             return bad_field(err, kind, i, "is out of its type's range");
     }
     if (p != end && !rest)

@@ -7,11 +7,14 @@
 #include "wire/walk.h"
 
 #include "base/bytes.h"
+#include "wire/list.h"
 
 enum {
     ATTRIBUTES = ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_ENTRY |
                  ROLE_ATTRIBUTES_PARENT | ROLE_ATTRIBUTES_PARENT2 | ROLE_BEFORE
 };
+
+enum { LIST_WALKED = 2 /* elements: short lists are not worth the preparation */ };
 
 /* Stands for "has this role" of every field when all are wanted; no role uses this bit (tested). */
 #define EVERY 0x80000000u
@@ -155,6 +158,28 @@ static enum walk_result walk_bytes(struct cursor *c, uint32_t len, bool elided)
     return WALK_OK;
 }
 
+/* Passes over elements that nobody wants to see, from the boolean before one to another boolean.
+ * What stands there then is for the loop below, whatever it is. */
+static uint32_t pass_elements(struct cursor *c, const struct type *element, uint32_t index)
+{
+    const uint8_t *at = c->data + c->pos, *end = c->data + c->cap;
+    struct bytes pieces[LIST_PARTS];
+    struct list_form form;
+
+    if (((element->roles | c->field->role | c->every) & c->wanted) || !list_form(&form, element))
+        return index;
+    while (end - at >= 4 && load_be32(at) == 1) {
+        const uint8_t *next = list_element(&form, at + 4, end, pieces);
+
+        if (!next)
+            break;
+        at = next;
+        index++;
+    }
+    c->pos = (uint32_t)(at - c->data);
+    return index;
+}
+
 /* Long since it is the one loop over all kinds of fields, which share its stack. */
 static enum walk_result run(struct cursor *c, bool elided)
 {
@@ -279,6 +304,8 @@ static enum walk_result run(struct cursor *c, bool elided)
         case XDR_LIST:
             index = 0;
         list:
+            if (index == LIST_WALKED)
+                index = pass_elements(c, c->field->sub, index);
             if (c->cap - c->pos < 4)
                 return lack(c, 4);
             value = load_be32(c->data + c->pos);

@@ -57,7 +57,10 @@ static int check_dependencies(const struct feed *f, const struct rdump_operation
 static int check(const struct feed *f, const struct rdump_operation *o, struct err *err)
 {
     const struct script *s = f->script;
-    uint32_t links = (uint32_t)__builtin_popcount(o->mask & RDUMP_EXPECT_ALL_LINKS) * 4;
+    uint32_t links = o->mask & RDUMP_EXPECT_ALL_LINKS;
+
+    links = links ? (uint32_t)__builtin_popcount(links) * 4
+                  : 0; /* a call, where it is no instruction */
 
     if (o->client > s->host_count || o->server > s->host_count)
         return err_set(err, ERR_INPUT, "hosts %u and %u of %u", o->client, o->server,

@@ -91,19 +91,17 @@ void verdict_contents_learn(struct verdicts *v, const struct step *step, uint32_
         resized(o, asked.asked.size);
 }
 
-/* How many bytes at the beginning are 0. */
+/* How many bytes at the beginning are 0.  Nearly always that is all or none: so all are compared
+ * with their neighbours, which memcmp does faster than any loop of ours. */
 static uint32_t zero_run(const uint8_t *data, uint64_t len)
 {
     uint64_t at = 0;
 
-    for (; len - at >= 32; at += 32) {
-        uint64_t words[4];
-
-        memcpy(words, data + at, sizeof(words));
-        if (words[0] | words[1] | words[2] | words[3])
-            break;
-    }
-    while (at < len && !data[at])
+    if (!len || data[0])
+        return 0;
+    if (memcmp(data, data + 1, len - 1) == 0)
+        return (uint32_t)len;
+    while (!data[at])
         at++;
     return (uint32_t)at;
 }

@@ -218,7 +218,7 @@ static void copy_verifier(const struct effect *e, uint8_t to[8])
 
 static int run_reply(struct run *r, struct err *err)
 {
-    effect_entries(&r->v->effect, each_entry, r);
+    effect_names(&r->v->effect, each_entry, r);
     if (r->keep && r->step->more->cookie_count > r->next_kept)
         keep_place(r); /* the later ones continue at its end */
     if (r->keep)
@@ -340,7 +340,7 @@ void verdict_listing_text(struct verdicts *v, const struct step *step, struct ve
     if (!(step->has & STEP_LISTS) || step->has & STEP_CONTINUES || !step->more ||
         want_names(&v->wanted, step, r.has_objects) < 0)
         return;
-    effect_entries(&v->effect, each_entry, &r);
+    effect_names(&v->effect, each_entry, &r);
     if (r.names.sums.count != v->names.sums.count)
         return;
     if (r.surplus.data)

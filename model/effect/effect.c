@@ -17,7 +17,6 @@ enum {
                     ROLE_ATTRIBUTES_PARENT2 | ROLE_BEFORE | ROLE_RANGE_LENGTH | ROLE_LINK_TEXT |
                     ROLE_EOF | ROLE_DATA | ROLE_SETS,
     WANTED_REPLY = WANTED_RESULT | ROLE_NEW_OBJECT,
-    WANTED_ENTRIES = ROLE_ENTRY | ROLE_ENTRY_NAME | ROLE_ENTRY_OBJECT | ROLE_ATTRIBUTES_ENTRY,
 };
 
 static int64_t load_time(const uint8_t *p)
@@ -34,7 +33,7 @@ static bool is_over(const uint8_t *p, int count)
     return false;
 }
 
-static void load_attributes(const uint8_t *p, struct attributes *to)
+void effect_load_attributes(const uint8_t *p, struct attributes *to)
 {
     uint32_t type = load_be32(p);
 
@@ -58,7 +57,7 @@ bool effect_attributes(const struct effect *e, enum whose whose, struct attribut
 {
     if (!e->fattr3[whose])
         return false;
-    load_attributes(e->fattr3[whose], to);
+    effect_load_attributes(e->fattr3[whose], to);
     return true;
 }
 
@@ -280,70 +279,4 @@ void effect_decode_reply(struct effect *e)
     if (e->result == WALK_MALFORMED && w.surplus)
         e->result = WALK_OK;
     e->succeeded = e->status == 0;
-}
-
-struct entries {
-    const struct effect *effect;
-    int (*entry)(void *ctx, const struct effect_entry *entry);
-    void *ctx;
-    struct effect_entry now;
-    bool begun;
-    int stopped;
-};
-
-static int end_entry(struct entries *s)
-{
-    if (s->begun && !s->stopped)
-        s->stopped = s->entry(s->ctx, &s->now);
-    s->begun = false;
-    return s->stopped;
-}
-
-/* The field behind an entry's name. */
-static uint64_t cookie_behind(const struct effect *e, const struct visit *v)
-{
-    const uint8_t *end = e->result_body.data + e->result_body.len;
-    size_t len = ((size_t)v->len + 3) & ~(size_t)3;
-
-    if (v->field[1].cls != CLASS_COOKIE || (size_t)(end - v->data) < len + 8)
-        return 0;
-    return load_be64(v->data + len);
-}
-
-static int visit_entry(void *ctx, const struct visit *v)
-{
-    struct entries *s = ctx;
-    uint32_t role = v->field->role;
-
-    if (v->whole) {
-        if (role & ROLE_ATTRIBUTES_ENTRY && v->len == FATTR3_LEN) {
-            load_attributes(v->data, &s->now.attributes);
-            s->now.has_attributes = true;
-        }
-        return 0;
-    }
-    if (role & ROLE_ENTRY)
-        return end_entry(s);
-    if (v->cut)
-        return 0;
-    if (role & ROLE_ENTRY_NAME) {
-        s->now = (struct effect_entry){ .name = { v->data, v->len } };
-        s->now.cookie = cookie_behind(s->effect, v);
-        s->begun = true;
-    }
-    if (role & ROLE_ENTRY_OBJECT)
-        s->now.handle = (struct bytes){ v->data, v->len };
-    return 0;
-}
-
-int effect_entries(const struct effect *e,
-                   int (*entry)(void *ctx, const struct effect_entry *entry), void *ctx)
-{
-    struct entries s = { .effect = e, .entry = entry, .ctx = ctx };
-    const struct visitor visitor = { visit_entry, &s, WANTED_ENTRIES };
-
-    if (!e->procedure || !e->succeeded)
-        return 0;
-    run(e->procedure->result, effect_result(e), &visitor);
-    return s.stopped; /* an entry that is not all there is left out */
 }

@@ -101,6 +101,9 @@ struct effect {
     struct bytes contents;   /* what was read */
 };
 
+/* Reads the 84 bytes of a fattr3. */
+void effect_load_attributes(const uint8_t *fattr3, struct attributes *to);
+
 /* Return the bodies.  They live as long as the effect. */
 static inline struct kept_body effect_arguments(const struct effect *e)
 {
@@ -169,6 +172,9 @@ struct effect_entry {
  * and returns it. */
 int effect_entries(const struct effect *effect,
                    int (*entry)(void *ctx, const struct effect_entry *entry), void *ctx);
+/* The same for callers that do not look at attributes, which may be missing then. */
+int effect_names(const struct effect *effect,
+                 int (*entry)(void *ctx, const struct effect_entry *entry), void *ctx);
 
 /* Returns the effect of a record, with its bodies, for effect_decode. */
 struct effect effect_of_record(const struct record_operation *op);
