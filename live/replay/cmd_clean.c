@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/json.h"
 #include "base/values.h"
 #include "replay/clean.h"
 #include "replay/commands.h"
@@ -87,9 +88,29 @@ static int clean_target(struct session *s, struct session_target *t, struct clea
     return result < 0 ? err_prefix(err, "%s", t->text) : 0;
 }
 
-int remove_trees(struct session *s, struct err *err)
+static void tell(const struct session *s, const struct session_target *t,
+                 const struct clean_counts *counts)
 {
     char files[VALUE_TEXT_MAX], directories[VALUE_TEXT_MAX];
+    struct json j = { .out = stdout };
+
+    if (s->options->trees_json) {
+        json_object(&j, NULL);
+        json_text(&j, "target", t->text);
+        json_u64(&j, "directories", counts->directories);
+        json_u64(&j, "others", counts->files);
+        json_bool(&j, "interrupted", counts->interrupted);
+        json_object_end(&j);
+        json_end(&j);
+    } else if (!s->options->quiet) {
+        printf("%s: %s directories and %s other objects removed%s\n", t->where,
+               count_text(counts->directories, directories), count_text(counts->files, files),
+               counts->interrupted ? "; interrupted" : "");
+    }
+}
+
+int remove_trees(struct session *s, struct err *err)
+{
     int result = 0;
 
     for (uint32_t i = 0; i < s->target_count; i++) {
@@ -111,10 +132,8 @@ int remove_trees(struct session *s, struct err *err)
         else
             result = session_remove_directory(&s->targets[i], err);
         session_progress(s, NULL);
-        if (result == 0 && !s->options->quiet)
-            printf("%s: %s directories and %s other objects removed%s\n", s->targets[i].where,
-                   count_text(counts.directories, directories), count_text(counts.files, files),
-                   counts.interrupted ? "; interrupted" : "");
+        if (result == 0)
+            tell(s, &s->targets[i], &counts);
         if (counts.interrupted)
             return 1;
     }

@@ -152,6 +152,8 @@ static int measure(struct measuring *m, struct err *err)
         return result;
     saved = curve_save(&m->curve, result < 0 ? &ignored : err); /* also of what stood before */
     result = result < 0 || saved == 0 ? result : saved;
+    if (result >= 0 && m->asked->json && curve_print_json(&m->curve, stdout, err) < 0)
+        return -err->code;
     for (uint32_t i = 0; i < m->curve.count && result == 0; i++)
         result = m->curve.points[i].differ ? 1 : 0;
     return result;

@@ -4,12 +4,14 @@
  * nfsreplay populate: everything that can be wrong is looked at before the first change.
  */
 #include "base/escape.h"
+#include "base/json.h"
 #include "base/values.h"
 #include "replay/commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- what the callbacks see */
 
@@ -23,10 +25,19 @@ static int on_differs(void *ctx, const char *path, const char *text, struct err 
 {
     const struct watcher *w = ctx;
 
-    (void)err;
     if (!w->tells)
         return 0;
     session_progress(w->session, NULL);
+    if (w->session->options->trees_json) {
+        struct json j = { .out = stdout };
+
+        json_object(&j, NULL);
+        json_name(&j, "path", (struct bytes){ (const uint8_t *)path, (uint32_t)strlen(path) });
+        json_text(&j, "difference", text);
+        json_object_end(&j);
+        json_end(&j);
+        return j.failed ? err_memory(err, "a name") : 0;
+    }
     escape_print(stdout, path);
     fputs(": ", stdout);
     escape_print(stdout, text);
@@ -73,6 +84,32 @@ static int go_through(struct session *s, struct session_target *t, enum populate
     return result;
 }
 
+/* |c| NULL: the tree is there, and nfsreplay did not make it. */
+static void put_counts(const struct session_target *t, const struct populate_counts *c,
+                       int64_t took)
+{
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    json_text(&j, "target", t->text);
+    json_bool(&j, "foreign", !c);
+    if (c) {
+        json_u64(&j, "objects", c->objects);
+        json_u64(&j, "there", c->there);
+        json_u64(&j, "made", c->made);
+        json_u64(&j, "refused", c->refused);
+        json_u64(&j, "links", c->links);
+        json_u64(&j, "links_made", c->links_made);
+        json_u64(&j, "written", c->written);
+        json_u64(&j, "read", c->read);
+        json_u64(&j, "differences", c->differences);
+        json_bool(&j, "interrupted", c->interrupted);
+        json_i64(&j, "took", took);
+    }
+    json_object_end(&j);
+    json_end(&j);
+}
+
 static void print_counts(const struct session *s, const struct session_target *t,
                          const struct populate_counts *c, int64_t took)
 {
@@ -80,7 +117,9 @@ static void print_counts(const struct session *s, const struct session_target *t
     char objects[VALUE_TEXT_MAX], made[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX], time[VALUE_TEXT_MAX];
     char text[VALUE_TEXT_MAX];
 
-    if (s->options->quiet)
+    if (s->options->trees_json)
+        put_counts(t, c, took);
+    if (s->options->quiet || s->options->trees_json)
         return;
     printf("%s: %s objects, %s made, %s written, in %s", t->where, count_text(c->objects, objects),
            count_text(c->made, made), size_text(c->written, size), duration_text(took, time));
@@ -256,7 +295,9 @@ static int make_target(struct session *s, struct session_target *t, bool complet
     int result;
 
     if (complete) {
-        if (!s->options->quiet)
+        if (s->options->trees_json)
+            put_counts(t, NULL, 0);
+        else if (!s->options->quiet)
             printf("%s: the tree is there, and nfsreplay did not make it\n", t->where);
         return 0;
     }

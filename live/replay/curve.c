@@ -173,6 +173,27 @@ static void put_point(struct json *j, const struct curve *c, const struct curve_
     json_object_end(j);
 }
 
+static void put_curve(struct json *j, const struct curve *c)
+{
+    json_object(j, NULL);
+    json_u64(j, "version", 1);
+    json_text(j, "dump", c->options->dumps[0].path);
+    json_array(j, "points");
+    for (uint32_t i = 0; i < c->count; i++)
+        put_point(j, c, &c->points[i]);
+    json_array_end(j);
+    json_object_end(j);
+    json_end(j);
+}
+
+int curve_print_json(const struct curve *c, FILE *to, struct err *err)
+{
+    struct json j = { .out = to, .indented = true };
+
+    put_curve(&j, c);
+    return j.failed ? err_memory(err, "a curve") : 0;
+}
+
 static int save_json(const struct curve *c, const char *path, struct err *err)
 {
     struct buf text = { 0 };
@@ -180,15 +201,7 @@ static int save_json(const struct curve *c, const char *path, struct err *err)
     struct output *out = output_open(path, err);
     int result = out ? 0 : -err->code;
 
-    json_object(&j, NULL);
-    json_u64(&j, "version", 1);
-    json_text(&j, "dump", c->options->dumps[0].path);
-    json_array(&j, "points");
-    for (uint32_t i = 0; i < c->count; i++)
-        put_point(&j, c, &c->points[i]);
-    json_array_end(&j);
-    json_object_end(&j);
-    json_end(&j);
+    put_curve(&j, c);
     if (result == 0 && j.failed)
         result = err_memory(err, path);
     if (result == 0)

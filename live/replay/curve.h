@@ -57,6 +57,8 @@ void curve_print_row(const struct curve_point *point, FILE *to);
 /* Writes curve.json, curve.svg (a line for each target) and procedures-N.svg (a line for each of
  * the most frequent procedures on target N) into the folder of the options. */
 int curve_save(const struct curve *curve, struct err *err);
+/* Prints what curve.json has. */
+int curve_print_json(const struct curve *curve, FILE *to, struct err *err);
 
 /* curve_plot.c: the plots, for curve_save. */
 int curve_plots(const struct curve *curve, struct err *err);

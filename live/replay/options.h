@@ -56,6 +56,7 @@ struct replay_options {
     uint32_t rule_count;
     struct rules *rules; /* these, loaded; NULL: there are none */
     bool partial, json;
+    bool trees_json;    /* what populate and clean say is JSON, a line for each */
     const char *output; /* folder for the report; or NULL */
     const char *record; /* file for the traffic; or NULL */
     uint64_t points;    /* of a curve */

@@ -116,6 +116,20 @@ static int begin_faults(struct program *p, struct err *err)
     return 0;
 }
 
+static void print_place_json(const char *name, const struct net_address *at,
+                             const struct net_address *server)
+{
+    char here[NET_ADDRESS_TEXT], there[NET_ADDRESS_TEXT];
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    json_text(&j, "listens_for", name);
+    json_text(&j, "at", net_address_text(at, here));
+    json_text(&j, "server", net_address_text(server, there));
+    json_object_end(&j);
+    json_end(&j);
+}
+
 static void print_place(const char *name, const struct net_address *at,
                         const struct net_address *server)
 {
@@ -125,11 +139,12 @@ static void print_place(const char *name, const struct net_address *at,
 }
 
 /* Relays one program, and notes where. */
-static int listen_for(struct program *p, const struct relay_place *place,
-                      enum portmap_service service, struct err *err)
+static int listen_for(struct program *p, struct relay_place *place, enum portmap_service service,
+                      struct err *err)
 {
     struct net_address bound;
 
+    place->tell = p->options.json ? print_place_json : p->options.quiet ? NULL : print_place;
     if (relay_listen(p->told.relay, place, &p->taken, &bound, err) < 0)
         return -err->code;
     p->ports.tcp[service] = net_address_port(&bound);
@@ -147,8 +162,7 @@ static int listen_for_locks(struct program *p, const char *name, const char *lis
                                  .listen = listen ? listen : o->listen,
                                  .free_port = !listen,
                                  .server = p->server.nfs,
-                                 .udp_port = o->no_udp ? 0 : at->udp,
-                                 .tell = o->quiet ? NULL : print_place };
+                                 .udp_port = o->no_udp ? 0 : at->udp };
 
     net_address_set_port(&place.server, at->tcp);
     return at->tcp ? listen_for(p, &place, service, err) : 0;
@@ -161,8 +175,7 @@ static int begin_listening(struct program *p, struct err *err)
     struct relay_place place = { .name = "NFS",
                                  .listen = o->listen,
                                  .server = s->nfs,
-                                 .udp_port = o->no_udp ? 0 : net_address_port(&s->nfs),
-                                 .tell = o->quiet ? NULL : print_place };
+                                 .udp_port = o->no_udp ? 0 : net_address_port(&s->nfs) };
 
     if (listen_for(p, &place, PORTMAP_NFS, err) < 0)
         return -err->code;
@@ -176,7 +189,7 @@ static int begin_listening(struct program *p, struct err *err)
         if (listen_for(p, &place, PORTMAP_MOUNT, err) < 0)
             return -err->code;
     }
-    if (*s->no_locks && !o->quiet)
+    if (*s->no_locks && !o->quiet && !o->json)
         printf("NLM and NSM are not relayed: %s\n", s->no_locks);
     if (listen_for_locks(p, "NLM", o->nlm_listen, &s->nlm, PORTMAP_NLM, err) < 0)
         return -err->code;
@@ -344,6 +357,15 @@ static void print_totals(const struct program *p)
     const struct relay_counts *c = relay_counts(p->told.relay);
     char to_server[VALUE_TEXT_MAX], to_client[VALUE_TEXT_MAX];
 
+    if (p->options.json) {
+        struct json j = { .out = stdout };
+
+        json_object(&j, NULL);
+        tell_statistics(&p->told, &j);
+        json_object_end(&j);
+        json_end(&j);
+        return;
+    }
     printf("%" PRIu64 " connections, %s to the server, %s to clients\n", c->connections,
            size_text(c->to_server.bytes, to_server), size_text(c->to_client.bytes, to_client));
 }
@@ -359,7 +381,7 @@ int cmd_relay(int argc, char **argv, struct err *err)
     fflush(stdout);
     if (result == 0)
         result = loop_run(p.told.loop, err);
-    if (result == 0 && !p.options.quiet)
+    if (result == 0 && (!p.options.quiet || p.options.json))
         print_totals(&p);
     hand_over_free(p.hand_over);
     control_free(p.control);

@@ -4,6 +4,7 @@
  * nfstee tap: writes what passes a relay as a record stream.  Options and totals around
  * tap/tap_ring.h.
  */
+#include "base/json.h"
 #include "base/output.h"
 #include "base/values.h"
 #include "record/nfsr.h"
@@ -19,7 +20,7 @@
 struct tap_options {
     const char *attach, *output;
     int64_t duration; /* ns; 0: until a signal */
-    bool quiet;
+    bool quiet, json;
 };
 
 struct tapping {
@@ -46,6 +47,9 @@ static int check(const struct tap_options *o, struct err *err)
         return err_set(err, ERR_USAGE, "say --attach PATH, the path that the relay was given");
     if (!o->output && isatty(STDOUT_FILENO))
         return err_set(err, ERR_USAGE, "standard output is a terminal: say -o FILE");
+    if (o->json && (!o->output || strcmp(o->output, "-") == 0))
+        return err_set(err, ERR_USAGE,
+                       "--json needs -o FILE: the stream would be on standard output, too");
     return 1;
 }
 
@@ -60,6 +64,7 @@ static int parse(struct tap_options *o, int argc, char **argv, struct err *err)
           set_text, &o->output },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },
+        { 'j', "json", NULL, "print totals as JSON; needs -o FILE", set_flag, &o->json },
         { 0 },
     };
     const struct args args = { .usage = "nfstee tap --attach PATH [-o FILE] [OPTION...]",
@@ -127,6 +132,29 @@ static int finish(struct tapping *t, struct err *err)
     return result == 0 ? output_commit(t->file, err) : result;
 }
 
+static int print_json(const struct tapping *t, struct err *err)
+{
+    const struct tap_counts *c = tap_counts(t->tap);
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    json_name(
+        &j, "output",
+        (struct bytes){ (const uint8_t *)t->options.output, (uint32_t)strlen(t->options.output) });
+    json_u64(&j, "operations", t->operations);
+    json_u64(&j, "connections", c->connections);
+    json_u64(&j, "bytes", c->bytes);
+    json_u64(&j, "gaps", c->gaps);
+    json_u64(&j, "lost_entries", c->lost_entries);
+    json_u64(&j, "missing_bytes", c->missing_bytes);
+    json_u64(&j, "unknown", c->unknown);
+    json_u64(&j, "forgotten", c->forgotten);
+    json_u64(&j, "damaged", c->damaged);
+    json_object_end(&j);
+    json_end(&j);
+    return j.failed ? err_memory(err, "a name") : 0;
+}
+
 /* To standard error: the stream may be on standard output. */
 static void print_totals(const struct tapping *t)
 {
@@ -158,13 +186,15 @@ int cmd_tap(int argc, char **argv, struct err *err)
     if (result != 1)
         return result;
     result = begin(&t, err);
-    if (result == 0 && !t.options.quiet)
+    if (result == 0 && !t.options.quiet && !t.options.json)
         fprintf(stderr, "recording what passes %s\n", t.options.attach);
     if (result == 0)
         result = loop_run(t.loop, err);
     if (result == 0)
         result = finish(&t, err);
-    if (result == 0 && !t.options.quiet)
+    if (result == 0 && t.options.json)
+        result = print_json(&t, err);
+    else if (result == 0 && !t.options.quiet)
         print_totals(&t);
     tap_ring_free(t.ring);
     tap_free(t.tap);

@@ -100,6 +100,8 @@ void relay_options_begin(struct relay_options *o, struct arg *args)
         { 0, "seed", "N", "seed of the rules' random numbers (1)", set_count, &o->seed },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },
+        { 'j', "json", NULL, "print JSON: a line for each address at which it listens,\nand one at the end",
+          set_flag, &o->json },
         { 0 },
     };
     /* clang-format on */

@@ -24,12 +24,12 @@ struct relay_options {
     const char *inject[RELAY_RULES_MAX];
     uint32_t inject_count;
     uint64_t seed; /* of the rules */
-    bool transparent, no_udp, quiet;
+    bool transparent, no_udp, quiet, json;
 };
 
 /* Fills the table of options, which set |o|, and gives |o| the defaults.  "nfstee run" has the same
  * options. */
-enum { RELAY_ARGS = 24 }; /* at most, with the end */
+enum { RELAY_ARGS = 25 }; /* at most, with the end */
 void relay_options_begin(struct relay_options *o, struct arg *args);
 /* Returns 1 or -ERR_USAGE. */
 int relay_options_check(const struct relay_options *o, struct err *err);

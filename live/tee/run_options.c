@@ -21,6 +21,7 @@ static const struct change of_relay[] = {
     { "upgrade", NULL, NULL },
     { "drain", NULL, NULL },
     { "quiet", NULL, NULL }, /* what it prints is read */
+    { "json", NULL, NULL },  /* that of the shadow */
     { 0 },
 };
 

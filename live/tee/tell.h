@@ -22,6 +22,8 @@ struct told {
 
 /* |told| must live as long as |control|, and as the metrics. */
 int tell_control(struct control *control, struct told *told, struct err *err);
+/* Puts members into an object. */
+void tell_statistics(const struct told *told, struct json *to);
 struct metrics_setup tell_metrics(struct told *told, const struct net_address *address);
 
 #endif

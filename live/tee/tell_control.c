@@ -33,14 +33,11 @@ static void put_ring(struct json *answer, const struct told *told)
     json_object_end(answer);
 }
 
-static int on_statistics(void *ctx, const struct control_request *request, struct json *answer,
-                         struct err *err)
+void tell_statistics(const struct told *told, struct json *answer)
 {
-    const struct told *told = ctx;
     const struct relay_counts *c = relay_counts(told->relay);
     struct listen_counts listen;
 
-    (void)request, (void)err;
     relay_listen_counts(told->relay, &listen);
     json_u64(answer, "connections", c->connections);
     json_u64(answer, "open", relay_connections(told->relay));
@@ -64,6 +61,13 @@ static int on_statistics(void *ctx, const struct control_request *request, struc
     put_direction(answer, "to_server", &c->to_server);
     put_direction(answer, "to_client", &c->to_client);
     put_ring(answer, told);
+}
+
+static int on_statistics(void *ctx, const struct control_request *request, struct json *answer,
+                         struct err *err)
+{
+    (void)request, (void)err;
+    tell_statistics(ctx, answer);
     return 0;
 }
 

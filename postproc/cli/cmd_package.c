@@ -5,6 +5,7 @@
  * exclude each other.  The work is package.h's; the contract of subcommands is in cli.h.
  */
 #include "anon/key.h"
+#include "base/json.h"
 #include "base/values.h"
 #include "cli/engine_args.h"
 #include "cli/cli.h"
@@ -29,13 +30,49 @@ static const char about[] =
 
 struct package_args {
     struct package_options options;
-    bool verify;
+    bool verify, json;
     const char *max_size;
 };
 
 static void show_finding(void *ctx, const char *text)
 {
     printf("%s: %s\n", (const char *)ctx, text);
+}
+
+static void put_name(struct json *j, const char *key, const char *path)
+{
+    json_name(j, key, (struct bytes){ (const uint8_t *)path, (uint32_t)strlen(path) });
+}
+
+static void put_finding(void *ctx, const char *text)
+{
+    json_text(ctx, NULL, text);
+}
+
+/* As verify_archive, as JSON. */
+static int verify_json(struct package_check *check, const char *path, struct err *err)
+{
+    struct json j = { .out = stdout };
+    int result;
+
+    json_object(&j, NULL);
+    put_name(&j, "archive", path);
+    json_array(&j, "findings"); /* notes on findings that the maker accepted are among them */
+    check->show = check->note = put_finding;
+    check->ctx = &j;
+    result = package_verify(path, check, err);
+    json_array_end(&j);
+    json_u64(&j, "wrong", check->findings);
+    json_u64(&j, "accepted", check->accepted);
+    json_text(&j, "package", check->name);
+    json_u64(&j, "files", check->members);
+    json_u64(&j, "bytes", check->bytes);
+    json_u64(&j, "operations", check->operations);
+    json_object_end(&j);
+    json_end(&j);
+    if (result >= 0 && j.failed)
+        return err_memory(err, "findings");
+    return result < 0 ? result : check->findings ? EXIT_FINDINGS : 0;
 }
 
 static int verify_archive(const struct package_args *a, const char *path, struct err *err)
@@ -48,6 +85,8 @@ static int verify_archive(const struct package_args *a, const char *path, struct
 
     if (a->max_size && (!parse_size(a->max_size, &check.bytes_max) || !check.bytes_max))
         return err_set(err, ERR_USAGE, "--max-size: \"%s\" is not a size above 0", a->max_size);
+    if (a->json)
+        return verify_json(&check, path, err);
     result = package_verify(path, &check, err);
     if (result < 0)
         return result;
@@ -76,6 +115,21 @@ static int read_date(int64_t *date, struct err *err)
     return 0;
 }
 
+static int tell_made(const struct package_options *o, int count, char **captures, struct err *err)
+{
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    put_name(&j, "archive", o->output);
+    json_array(&j, "captures");
+    for (int i = 0; i < count; i++)
+        put_name(&j, NULL, captures[i]);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_end(&j);
+    return j.failed ? err_memory(err, "names") : finish_output(err);
+}
+
 static int make_archive(struct package_args *a, int count, char **captures, struct err *err)
 {
     int result;
@@ -92,11 +146,12 @@ static int make_archive(struct package_args *a, int count, char **captures, stru
     if (read_date(&a->options.date, err) < 0)
         return -err->code;
     a->options.report = stdout;
+    a->options.json = a->json;
     a->options.progress = &progress_line;
     result = package_make(&a->options, count, captures, err);
     if (result == EXIT_FINDINGS)
         say(err->text);
-    return result;
+    return result == 0 && a->json ? tell_made(&a->options, count, captures, err) : result;
 }
 
 /* Which options of a new archive were given. */
@@ -136,6 +191,7 @@ int cmd_package(int argc, char **argv, struct err *err)
         { 0, "accept", "FILE",
           "make the archive in spite of findings: this file\nhas a reason for each", set_text,
           &o->accept },
+        { 'j', "json", NULL, "print what was made, or found, as JSON", set_flag, &a.json },
         { 0, "verify", NULL, "check an archive that exists", set_flag, &a.verify },
         { 0, "max-size", "SIZE",
           "with --verify: limit of the size of all unpacked\nfiles together (64G)", set_text,
@@ -157,7 +213,7 @@ int cmd_package(int argc, char **argv, struct err *err)
     if (!a.verify)
         return make_archive(&a, argc - first, argv + first, err);
     if (is_making(o))
-        return err_set(err, ERR_USAGE, "--verify goes with --max-size only");
+        return err_set(err, ERR_USAGE, "--verify goes with --max-size and --json only");
     if (argc - first != 1)
         return err_set(err, ERR_USAGE, "--verify takes one archive");
     return verify_archive(&a, argv[first], err);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/json.h"
 #include "capture/convert.h"
 #include "cli/engine_args.h"
 #include "cli/cli.h"
 #include "record/nfsr.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static const char about[] =
@@ -19,19 +21,30 @@ struct recorder {
     struct engine_args options;
     struct output *file;
     struct nfsr_writer *writer;
+    struct sink sink; /* the writer's */
     struct engine *engine;
+    struct record_end end;
 };
+
+static int put(void *ctx, const struct record *record, struct err *err)
+{
+    struct recorder *r = ctx;
+
+    if (record->kind == RECORD_END)
+        r->end = record->end;
+    return r->sink.put(r->sink.ctx, record, err);
+}
 
 static int open_output(void *ctx, struct engine **engine, struct err *err)
 {
     struct recorder *r = ctx;
-    struct sink sink;
+    const struct sink sink = { put, r };
 
     r->file = output_open(r->output, err);
     r->writer = r->file ? nfsr_writer_new(output_write, r->file, err) : NULL;
     if (!r->writer)
         return -err->code;
-    sink = nfsr_writer_sink(r->writer);
+    r->sink = nfsr_writer_sink(r->writer);
     *engine = r->engine = engine_new(&r->options.settings.options, &sink, NULL, err);
     return r->engine ? 0 : -err->code;
 }
@@ -43,18 +56,38 @@ static int end_output(void *ctx, bool cut, struct err *err)
     return engine_end(r->engine, cut, err) < 0 ? -err->code : output_commit(r->file, err);
 }
 
+static int tell(const struct recorder *r, struct err *err)
+{
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    json_name(&j, "output",
+              (struct bytes){ (const uint8_t *)r->output, (uint32_t)strlen(r->output) });
+    json_u64(&j, "frames", r->end.frames);
+    json_u64(&j, "operations", r->end.operations);
+    json_u64(&j, "calls", r->end.calls);
+    json_u64(&j, "replies", r->end.replies);
+    json_u64(&j, "retransmissions", r->end.repeats);
+    json_u64(&j, "problems", r->end.problems);
+    json_bool(&j, "cut", r->end.input_cut);
+    json_object_end(&j);
+    json_end(&j);
+    return j.failed ? err_memory(err, "names") : finish_output(err);
+}
+
 int cmd_record(int argc, char **argv, struct err *err)
 {
     struct recorder recorder = { 0 };
     const struct conversion conversion = { open_output, end_output, &recorder, &progress_line };
     struct arg more[ENGINE_ARG_COUNT];
-    bool blocks = false;
+    bool blocks = false, json = false;
     const struct arg own[] = {
         { 'o', "output", "FILE",
           "the record stream, or \"-\" for standard output (the\n"
           "default, unless that is a terminal)",
           set_text, &recorder.output },
         { 0, "block-digests", NULL, BLOCK_DIGESTS_HELP, set_flag, &blocks },
+        { 'j', "json", NULL, "print what was recorded as JSON; needs -o FILE", set_flag, &json },
         { 0 },
     };
     const struct args args = { "nfsdigest record [OPTION...] [-o FILE] CAPTURE...", about, own,
@@ -73,9 +106,12 @@ int cmd_record(int argc, char **argv, struct err *err)
                        "refusing to write a record stream to a terminal: use -o FILE");
     if (!recorder.output)
         recorder.output = "-";
+    if (json && strcmp(recorder.output, "-") == 0)
+        return err_set(err, ERR_USAGE,
+                       "--json needs -o FILE: the stream would be on standard output, too");
     result = convert_captures(&conversion, argc - first, argv + first, err);
     engine_free(recorder.engine);
     nfsr_writer_free(recorder.writer);
     output_close(recorder.file);
-    return result;
+    return json && result >= 0 && tell(&recorder, err) < 0 ? -err->code : result;
 }

@@ -105,7 +105,10 @@ static int accept_findings(struct making *m, struct err *err)
         audit_withhold(m->audit);
     if (result != 1)
         return result;
-    audit_text(m->audit, false, o->report);
+    if (o->json)
+        audit_json(m->audit, false, o->report);
+    else
+        audit_text(m->audit, false, o->report);
     return o->findings && audit_template(m->audit, o->findings, err) < 0 ? -err->code : 1;
 }
 

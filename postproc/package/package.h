@@ -39,6 +39,7 @@ struct package_options {
     const struct engine_options *engine; /* for reading the captures */
     int64_t date;                        /* of members, s since the epoch; negative: end of trace */
     FILE *report;                        /* gets the audit's report if it has findings */
+    bool json;                           /* that report is JSON (schemas/audit.schema.json) */
     const struct progress *progress;     /* or NULL */
 };
 

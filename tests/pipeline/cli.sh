@@ -61,6 +61,8 @@ info: two files|2|takes one file|info t.db t.db
 info: bad --by|2|--by takes procedure, client, user, path, phase or export|info --by moon t.db
 check: no file|2|nothing to check|check
 record: no capture|2|nothing to record|record -o x.nfsr
+record: what was recorded|0|^{"output":"again.nfsr","frames":[0-9]+,"operations":206,"calls":[0-9]+,"replies":[0-9]+,"retransmissions":0,"problems":[0-9]+,"cut":false}$|record --json -o again.nfsr "$small"
+record: two on standard output|2|--json needs -o FILE|record --json "$small"
 ingest: no file|2|nothing to ingest|ingest
 ingest: no file for a database|2|nothing to ingest|ingest -o x.db
 ingest: only a database|2|a database cannot be ingested; name what|ingest t.db

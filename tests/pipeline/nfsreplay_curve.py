@@ -123,6 +123,8 @@ def curves(scratch, dump):
                    two.urls[0])
         check(done.returncode == 0, done.returncode, done.stderr)
         check(is_empty(one) and is_empty(two), "a tree was left")
+        told = run("curve", "--points", 1, "--json", "-o", scratch / "told", dump, one.urls[0])
+        check(json.loads(told.stdout) == json.loads((scratch / "told/curve.json").read_text()), "--json")
     rows = re.findall(r"^ +(asap|[\d.]+) +([\d.]+) .* 0$", done.stdout, re.M)
     points = read_points(folder)
     check(all(abs(float(r[1]) - p["reached_rate"]) < 0.06 for r, p in zip(rows, points)), rows)

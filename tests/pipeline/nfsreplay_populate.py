@@ -7,6 +7,7 @@ must not touch it refuses, and clean removes what it made and nothing else.
 
     nfsreplay_populate.py     environment: BUILD, NFSDIGEST
 """
+import json
 import os
 import pathlib
 import signal
@@ -153,6 +154,17 @@ def whole(scratch, dump, paths):
             "root-1: has \"surplus\", which the dump does not have",
             "%s: is missing" % replay_tree.escape(gone).replace("\\x20", " "),
             "root-3: mode %04o, there 0123" % paths[b"root-3"].mode]))
+        said = [json.loads(line) for line in
+                run("populate", "--check", "--json", dump, url).stdout.splitlines()]
+        counts = said.pop()
+        check("check --json", sorted(
+            [{**d, "path": d["path"].encode()} for d in said
+             if "mtime" not in d["difference"] and "/" not in d["path"]], key=lambda d: d["path"]),
+              [{"path": b"root-1", "difference": "has \"surplus\", which the dump does not have"},
+               {"path": b"root-3", "difference": "mode %04o, there 0123" % paths[b"root-3"].mode}])
+        check("its counts", (counts["objects"], counts["there"], counts["made"], counts["differences"],
+                             counts["foreign"], counts["interrupted"]),
+              (OBJECTS, OBJECTS - 1, 0, len(said), False, False))
         client.nfs(REMOVE, {"object": top, "name": b"surplus"})
         client.nfs(SETATTR, {"object": file, "settings": {"size": 7}})
         check_words("mend", run("populate", dump, url), 0, "%d objects, 1 made" % OBJECTS)
@@ -160,7 +172,10 @@ def whole(scratch, dump, paths):
         wrong_bytes(client, dump, url, paths)
         client.close()
         refuse_other(server, scratch, dump)
-        check_words("clean", run("clean", dump, url), 0, "removed")
+        cleaned = json.loads(run("clean", "--json", dump, url).stdout)
+        check("clean --json", (cleaned["target"].startswith(url.partition("?")[0]), cleaned["interrupted"]),
+              (True, False))
+        check("objects that were removed", cleaned["directories"] + cleaned["others"] >= OBJECTS, True)
         client = Client(server)
         check("what clean leaves", names_in(client, client.mount(b"/a")), set())
         client.close()

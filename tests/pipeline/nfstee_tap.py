@@ -3,6 +3,7 @@
 # ctest: asan timeout=300
 """nfstee tap.  What it records of a relay's ring is what the server behind the relay records itself, in
 every field but ports and times; also of connections that were open before, and behind an overrun."""
+import json
 import os
 import pathlib
 import signal
@@ -209,6 +210,11 @@ def test_ends(folder):
                                    "100ms"], capture_output=True, check=False, timeout=60)
             expect("standard output", (done.returncode, done.stdout[1:5], done.stderr),
                    (0, b"NFSR", b""))
+            done = run(BIN / "nfstee", "tap", "--json", "--attach", folder + "/ring", "--for", "100ms", "-o",
+                       folder + "/told.nfsr")
+            told = json.loads(done.stdout)
+            expect("totals as JSON", (told["output"], told["operations"], told["damaged"], done.stderr),
+                   (folder + "/told.nfsr", 0, 0, ""))
             tap = Tap(folder, "killed")
             getattrs(client, client.mount(b"/a"), 1)
             tap.end(signal.SIGKILL)
@@ -218,6 +224,7 @@ def test_ends(folder):
     for words, code, text in ((["--attach", folder + "/nothing", "-o", folder + "/x"], 4, "nothing"),
                               (["-o", folder + "/x"], 2, "--attach"),
                               (["--attach", folder + "/ring", "x"], 2, "takes no arguments"),
+                              (["--attach", folder + "/ring", "--json"], 2, "--json needs -o FILE"),
                               (["--attach", folder + "/ring", "-o", "/nowhere/x"], 4, "/nowhere/x")):
         done = run(BIN / "nfstee", "tap", *words, codes=(code,))
         expect("a message about %s" % words, (text in done.stderr, done.stderr[:8]), (True, "nfstee: "))

@@ -95,6 +95,20 @@ def check_help(programs):
     expect(count > 300, "few options:", count)
 
 
+# They tell nothing, or answer in JSON anyway (ctl), or their programs' peers do (a server's control socket).
+WITHOUT_JSON = {"nfsdigest help", "nfsdigest phase", "nfstee ctl", "ftnfsd -"}
+
+
+def check_json(programs):
+    for program, commands in programs.items():
+        for command, options in commands.items():
+            name = program + " " + command
+            group = any(c.startswith(command + " ") for c in commands)
+            if group or (command == "-" and program != "ftnfsd"):
+                continue
+            expect(any(o[1] == "json" for o in options) != (name in WITHOUT_JSON), name, "--json")
+
+
 def cases_of(programs):
     """(words before the cursor, the word there, what must be offered; None: files or nothing)"""
     for program, commands in programs.items():
@@ -182,6 +196,7 @@ def main():
     programs = tables()
     check_letters(programs)
     check_help(programs)
+    check_json(programs)
     check_shells(programs)
     for line in breaches[:40]:
         print("FAILED", line)

@@ -255,6 +255,10 @@ def check_options(folder, original, key):
     expect("nfsdigest ingest" in readme and "| `trace.db` |" not in readme, "README.md: database")
     code, out, _ = p.run("--verify", folder / "My Trace.TAR.ZST.tar.zst")
     expect(code == 0 and "nothing wrong" in out, "verify:", code, out)
+    code, out, _ = p.run("--verify", "--json", folder / "My Trace.TAR.ZST.tar.zst")
+    told = json.loads(out)
+    expect(code == 0 and told["findings"] == [] and told["wrong"] == 0 and told["files"] >= len(files) and
+           told["bytes"] >= sum(map(len, files.values())), "verify --json:", code, told)
     (folder / "My Trace.TAR.ZST.tar.zst").unlink()
     code, out, _ = p.run("--help")
     page = (p.SRC / "man" / "nfsdigest-package.1").read_text(encoding="utf-8").replace("\\-", "-")
@@ -334,7 +338,7 @@ def check_refusals(folder, original, key):
            environment={"SOURCE_DATE_EPOCH": "moon"})
     refuse("size without verify", 2, "goes with --verify", folder, *make, "--max-size", "1M",
            original)
-    refuse("verify with a key", 2, "--max-size only", folder, "--verify", "-k", key, original)
+    refuse("verify with a key", 2, "--max-size and --json only", folder, "--verify", "-k", key, original)
     refuse("verify two", 2, "one archive", folder, "--verify", original, original)
     out.write_bytes(b"precious")
     refuse("it exists", 2, "--force replaces", folder, *make, original)

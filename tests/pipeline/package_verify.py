@@ -23,7 +23,7 @@ NEEDED = ("README.md", "SHA256SUMS", "audit.html", "audit.json", "captures/001.p
 
 class Bench:
     def __init__(self, folder):
-        self.folder = folder
+        self.folder, self.told = folder, False
         self.key = p.new_key(folder / "k.key")
         original = p.capture("mem-libnfs-all22", folder)
         self.good = p.made(folder / "good.tar.zst", self.key, "--name", NAME, original)
@@ -47,6 +47,13 @@ class Bench:
         code, out, said = self.verify(data)
         expect(code == 1 and re.search(pattern, out), what, ": exit code", code, out[:500],
                said[:300])
+        if not self.told:  # once: the same findings as JSON
+            self.told = True
+            code, json_out, _ = self.verify(data, "--json")
+            told = json.loads(json_out)
+            lines = [line.partition(".tar.zst: ")[2] for line in out.splitlines()]
+            expect(code == 1 and told["findings"] == lines and told["wrong"] == len(lines) > 0, what,
+                   "as JSON:", code, told, lines)
 
     def refused(self, what, data, pattern, *arguments):
         code, out, said = self.verify(data, *arguments)
