@@ -20,7 +20,7 @@ packages_demo="$packages_plain libwireshark-dev tshark"
 # writes another style, so all machines use this one, which Debian 12 and 13 both have.
 format_version=19
 packages_check="$packages_demo libcmocka-dev clang valgrind python3 gzip xz-utils lz4 bzip2
-    util-linux procps chromium rpcbind iproute2 zsh python3-venv"
+    util-linux procps chromium rpcbind iproute2 zsh python3-venv libopenmpi-dev openmpi-bin"
 
 say() {
     printf '\n== %s\n' "$*"

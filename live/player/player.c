@@ -80,6 +80,8 @@ static int go_on(struct player *p, struct err *err)
     } while (result == 0 && taken && all < STEPS_OF_ROUND);
     if (taken)
         player_wake(p);
+    if (result == 0 && p->setup.others)
+        result = p->setup.others->round(p->setup.others->ctx, err);
     pace_gather(p);
     return result < 0 ? result : pace_sleep(p, err);
 }
@@ -150,7 +152,9 @@ static int wind_up(struct player *p, struct err *err)
 
             const uint8_t state = play->state;
 
-            if (state != PLAY_DONE)
+            if (play->flags & PLAY_OTHER)
+                play->state = PLAY_DONE;
+            else if (state != PLAY_DONE)
                 result = steps_end_as(
                     p, play, state == PLAY_SENT ? VERDICT_UNANSWERED : VERDICT_NOT_PLAYED, "", err);
         }
@@ -184,7 +188,8 @@ static int begin(struct player *p, struct err *err)
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     if (p->setup.spin)
         loop_spin(loop, SPIN);
-    p->begin = p->now = p->measured = p->room_at = loop_clock();
+    p->now = p->room_at = loop_clock();
+    p->begin = p->measured = p->setup.begin ? p->setup.begin : p->now;
     watch_cpu(&p->cpu_user, &p->cpu_system);
     for (uint32_t i = 0; i < p->setup.dump_count && result == 0; i++) {
         struct playing *d = &p->dumps[i];
@@ -295,6 +300,8 @@ static int open_dump(struct player *p, uint32_t i, struct err *err)
         return err_memory(err, "the horizon");
     for (uint32_t n = 0; n < size; n++)
         d->ring[n].state = PLAY_FREE;
+    if (p->setup.others && other_open(d, err) < 0)
+        return -ERR_SYSTEM;
     return connect_open(d, err);
 }
 
@@ -342,6 +349,7 @@ void player_free(struct player *p)
     for (uint32_t i = 0; i < p->setup.dump_count; i++) {
         free(p->dumps[i].ring);
         free(p->dumps[i].wakes);
+        other_close(&p->dumps[i]);
         free(p->dumps[i].with);
         free(p->dumps[i].destinations);
     }

@@ -52,6 +52,28 @@ struct player_dump {
 
 struct player_progress;
 
+/* What others need to know of an operation that has ended. */
+struct player_outcome {
+    uint64_t number; /* in its dump */
+    uint32_t dump;
+    bool tainted;        /* what depends on it is skipped, */
+    uint64_t because;    /* because of this operation; UINT64_MAX: of none */
+    int64_t chain;       /* struct done (tally.h) */
+    struct bytes lesson; /* verdict_lesson.h; no bytes: nothing */
+};
+
+/* Several players share the operations of the same dumps.  Each reads all of them, and plays those
+ * that it owns; the others end when player_outcome says so.  Only owned operations are counted. */
+struct player_others {
+    bool (*owns)(void *ctx, uint32_t dump, uint32_t client);
+    /* An operation of this player has ended; |outcome| is valid until this returns. */
+    int (*ended)(void *ctx, const struct player_outcome *outcome, struct err *err);
+    /* At the end of a round: there may be room for outcomes that came too early. */
+    int (*round)(void *ctx, struct err *err);
+    bool (*full)(void *ctx); /* take no further operations from the feeds; player_go_on ends that */
+    void *ctx;
+};
+
 /* A message of the player, for those who record it. */
 struct player_message {
     const struct rpc_client_message *rpc;
@@ -90,6 +112,8 @@ struct player_setup {
     /* Sees all messages, as in struct rpc_client_host.  NULL: nobody looks. */
     void (*message)(void *ctx, const struct player_message *message);
     void *message_ctx;
+    const struct player_others *others; /* NULL: it plays alone */
+    int64_t begin;                      /* of the run, by the loop's clock; 0: now */
 };
 
 struct player_progress {
@@ -108,6 +132,12 @@ int player_run(struct player *player, struct err *err);
 /* Sends nothing more, waits for what is outstanding (at most a second), then player_run returns.
  * From callbacks. */
 void player_stop(struct player *player);
+/* The operation of another player has ended.  Returns 0; 1: it came too early, and has to be said
+ * again after a round; -ERR_INPUT: there is no such operation of another's, or it has ended before.
+ * Memory: 40 bytes for each of two horizons, and the lessons of operations that wait for others. */
+int player_outcome(struct player *player, const struct player_outcome *outcome, struct err *err);
+/* Another round, because something has changed. */
+void player_go_on(struct player *player);
 void player_free(struct player *player);
 
 #endif

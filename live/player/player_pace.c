@@ -129,7 +129,10 @@ void pace_gather(struct player *p)
 bool pace_wants_more(const struct player *p)
 {
     bool full = p->full || (p->count && p->full_count == p->count);
+    const struct player_others *others = p->setup.others;
 
+    if (others && others->full(others->ctx))
+        return false;
     return !full || p->queued < AHEAD || p->setup.pick != PICK_OLDEST ||
            (p->setup.pace != PACE_ASAP && p->phase != PHASE_WARM_UP);
 }

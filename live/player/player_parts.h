@@ -10,6 +10,7 @@
  *     player_send.c    calls and their answers
  *     player_follow.c  further calls for the same operation
  *     player_rest.c    what a run that ended early has not played
+ *     player_other.c   operations of other players
  *     player_watch.c   progress, lost connections, servers that do not answer
  *
  * An operation goes through the states of enum play_state, in this order.  A round: answers come
@@ -34,6 +35,7 @@ enum { PLAY_NONE = 0xffffffffu };
 enum play_state {
     PLAY_FREE,
     PLAY_WAITS,  /* for an operation it depends on, or for the end of the warm-up */
+    PLAY_AWAY,   /* PLAY_OTHER: for its outcome */
     PLAY_TIMED,  /* its time has not come */
     PLAY_TURN,   /* ORDER_TRACE: for those before it */
     PLAY_QUEUED, /* for room on its connection */
@@ -46,6 +48,7 @@ enum {
     PLAY_WARM_UP = 1 << 1,
     PLAY_CANNOT = 1 << 2,  /* it is unplayable, or its server is not played */
     PLAY_FORGETS = 1 << 3, /* its step has a |forget| */
+    PLAY_OTHER = 1 << 4,   /* another player plays it */
 };
 
 /* An operation in the ring of its dump; 64 bytes, a line of the cache.  Times are of the loop's
@@ -79,6 +82,7 @@ struct wake {
     int64_t at;          /* when that was done */
 };
 
+struct early; /* player_other.c */
 struct follow;
 enum { SEND_SOON = 8 };
 
@@ -124,6 +128,8 @@ struct playing {
     uint64_t base, given; /* numbers: the oldest one that is not released; behind the newest */
     struct wake *wakes;   /* from |wake_at| to |wake_end| */
     uint32_t wake_at, wake_end, wake_cap;
+    struct early
+        *early; /* outcomes that came early: a ring of two horizons; NULL: it plays alone */
     uint32_t host_count;
     bool over;           /* the feed */
     struct play *parked; /* the first one behind the warm-up */
@@ -235,6 +241,27 @@ int steps_end(struct player *p, struct play *play, const struct play_end *end, s
 int steps_end_as(struct player *p, struct play *play, enum verdict_class class, const char *text,
                  struct err *err);
 int steps_skip(struct player *p, struct play *play, uint64_t because, const char *text,
+               struct err *err);
+
+/* Those that wait for the operation go on at the end of the round. */
+int steps_wake_waiters(struct player *p, struct playing *d, struct play *play, struct err *err);
+
+/* --- player_other.c: operations that other players play */
+
+int other_open(struct playing *d, struct err *err);
+void other_close(struct playing *d);
+/* Whether another player plays the operations of this client. */
+static inline bool other_has(const struct playing *d, uint32_t client)
+{
+    const struct player_others *others = d->player->setup.others;
+
+    return others && !others->owns(others->ctx, d->index, client);
+}
+
+/* All that it depends on has ended here, too: it ends when its outcome is known. */
+int other_ready(struct player *p, struct play *play, struct err *err);
+/* Tells the other players that an operation has ended. */
+int other_tell(struct player *p, const struct play *play, const struct verdict *verdict,
                struct err *err);
 
 /* --- player_pace.c */

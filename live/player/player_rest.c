@@ -23,12 +23,13 @@ static int count_step(struct playing *d, const struct step *step, struct err *er
                                .allowed = -1,
                                .sent = -1,
                                .answered = -1 };
-    int result = tally_add(p->setup.tally, &done, err);
+    bool ours = !other_has(d, step->client);
+    int result = ours ? tally_add(p->setup.tally, &done, err) : 0;
 
-    if (result == 0 && p->setup.done)
+    if (result == 0 && ours && p->setup.done)
         result = p->setup.done(p->setup.ctx, &done, err);
     d->base = ++d->given; /* it never comes into the ring */
-    p->done++;
+    p->done += ours;
     feed_release(d->setup.feed);
     return result;
 }

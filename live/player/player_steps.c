@@ -80,8 +80,7 @@ static int add_wake(struct playing *d, struct wake wake, struct err *err)
     return 0;
 }
 
-/* Those that wait for the operation go on at the end of the round. */
-static int wake_waiters(struct player *p, struct playing *d, struct play *play, struct err *err)
+int steps_wake_waiters(struct player *p, struct playing *d, struct play *play, struct err *err)
 {
     struct wake wake = { play->waiters, (uint32_t)(play - d->ring), p->now };
 
@@ -188,7 +187,9 @@ int steps_end(struct player *p, struct play *play, const struct play_end *end, s
     player_wake(p);
     if (result == 0 && !was_sent)
         result = steps_turn(p, play, err);
-    return result < 0 ? result : wake_waiters(p, play->in, play, err);
+    if (result == 0 && p->setup.others)
+        result = other_tell(p, play, end->verdict, err);
+    return result < 0 ? result : steps_wake_waiters(p, play->in, play, err);
 }
 
 int steps_end_as(struct player *p, struct play *play, enum verdict_class class, const char *text,
@@ -253,6 +254,8 @@ static int is_ready(struct player *p, struct play *play, int64_t at, struct err 
 {
     play->ready = at;
     play->sent = NO_TIME;
+    if (play->flags & PLAY_OTHER)
+        return other_ready(p, play, err);
     if (play->flags & PLAY_CANNOT)
         return steps_end_as(p, play, VERDICT_UNPLAYABLE,
                             play->step->unplayable ? "" : "its server is not played", err);
@@ -319,6 +322,8 @@ static int enter(struct playing *d, const struct step *step, bool looks, struct 
         flags |= PLAY_CANNOT;
     if (more && more->forget_count)
         flags |= PLAY_FORGETS;
+    if (other_has(d, step->client))
+        flags |= PLAY_OTHER;
     d->ring[slot] = (struct play){
         .step = step,
         .in = d,

@@ -13,7 +13,6 @@
 
 enum {
     FIRST_LENGTH = 1000000, /* ns of an interval */
-    OF_OTHERS = TALLY_EXAMPLES / 10,
 };
 /* A call of the trace that took longer must not stretch the intervals. */
 #define LATENCY_MOST INT64_C(60000000000)
@@ -95,6 +94,12 @@ static void say_what(const struct step *step, char *to, size_t size)
     buf_free(&name);
 }
 
+/* Those that were not sent say less: they get a tenth of the places. */
+bool tally_left_out(enum verdict_class class)
+{
+    return class == VERDICT_SKIPPED || class == VERDICT_UNPLAYABLE || class == VERDICT_NOT_PLAYED;
+}
+
 static bool is_example(const struct tally *t, enum verdict_class class)
 {
     uint64_t others =
@@ -102,9 +107,7 @@ static bool is_example(const struct tally *t, enum verdict_class class)
 
     if (class == VERDICT_AS_RECORDED || t->example_count == TALLY_EXAMPLES)
         return false;
-    return (class != VERDICT_SKIPPED && class != VERDICT_UNPLAYABLE &&
-            class != VERDICT_NOT_PLAYED) ||
-           others <= OF_OTHERS;
+    return !tally_left_out(class) || others <= TALLY_LEFT_OUT;
 }
 
 static void add_example(struct tally *t, const struct done *d)
@@ -161,7 +164,7 @@ static struct tally_span joined(struct tally_span first, struct tally_span secon
                                 first.rest + second.rest - length * second.begun };
 }
 
-static void join_intervals(struct tally *t)
+void tally_join(struct tally *t)
 {
     uint32_t half = (t->interval_count + 1) / 2;
 
@@ -203,7 +206,7 @@ static uint32_t add_busy(struct tally *t, int64_t from, int64_t to, bool trace)
     from = from < 0 ? 0 : from;
     to = to < 0 ? 0 : to;
     while ((at = place_of(t, to)) >= TALLY_INTERVALS)
-        join_intervals(t);
+        tally_join(t);
     if (at >= t->interval_count)
         t->interval_count = (uint32_t)at + 1;
     if (from >= to)

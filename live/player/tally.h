@@ -15,6 +15,7 @@
 enum {
     TALLY_PROCEDURES = 256 /* by rdump's number */,
     TALLY_EXAMPLES = 1000,
+    TALLY_LEFT_OUT = TALLY_EXAMPLES / 10, /* examples of operations that were not sent */
     TALLY_INTERVALS = 1024
 };
 
@@ -151,5 +152,19 @@ void tally_busy(const struct tally *tally, bool trace, uint64_t *ns);
 
 /* -ERR_SYSTEM: no memory for a procedure or a dump that is new. */
 int tally_add(struct tally *tally, const struct done *done, struct err *err);
+
+/* --- of several players (tally_merge.c) */
+
+/* Adds what another player of the same run has shown, whose times have the same begin.  Intervals
+ * of |from| may be joined for that.  Examples are in the order of dumps and operations then. */
+int tally_merge(struct tally *to, struct tally *from, struct err *err);
+/* Appends the tally as bytes, at most some MiB. */
+int tally_write(const struct tally *tally, struct buf *to, struct err *err);
+/* Reads it again, into an empty tally.  -ERR_INPUT: it is none. */
+int tally_read(struct tally *tally, struct bytes from, struct err *err);
+
+/* For tally_merge.c. */
+void tally_join(struct tally *tally); /* doubles the length of intervals */
+bool tally_left_out(enum verdict_class class);
 
 #endif

@@ -116,6 +116,7 @@ void verdicts_free(struct verdicts *v)
     buf_free(&v->values);
     buf_free(&v->links);
     buf_free(&v->text);
+    buf_free(&v->lesson);
     free(v->wanted.all);
     places_set_free(&v->places);
     free(v);
@@ -144,12 +145,14 @@ static void begin(struct verdicts *v, const struct procedure *procedure, struct 
     effect_clear_reply(&v->effect); /* it is used for replies only */
     v->effect.procedure = procedure;
     v->absent = v->identity = 0;
+    v->learned = false;
     v->names = (struct listing_names){ 0 };
     to->class = VERDICT_AS_RECORDED;
     to->next = NEXT_NOTHING;
     to->wait = 0;
     to->status = to->bytes = to->groups = 0;
-    to->contents = false;
+    to->contents = to->learned = to->learned_contents = false;
+    to->found = 0;
     to->without_rules = VERDICT_AS_RECORDED;
     to->excused = to->rule_count = 0;
     to->text[0] = '\0';
@@ -240,6 +243,7 @@ static int learn_handle(struct verdicts *v, uint64_t number, const struct step *
     struct attributes a;
     struct object *o;
 
+    v->learned = true;
     o = object == step->made ? enter_made(v, number, object, err)
                              : objects_add(v->setup.objects, object, err);
     if (!o)
@@ -279,7 +283,8 @@ static int identify(struct verdicts *v, uint64_t number, const struct step *step
     return learn_handle(v, number, step, expected, err);
 }
 
-static int learn(struct verdicts *v, uint64_t number, const struct step *step, struct err *err)
+static int learn(struct verdicts *v, uint64_t number, const struct step *step, struct verdict *to,
+                 struct err *err)
 {
     uint32_t new_object = 0;
     int result = 0;
@@ -291,6 +296,9 @@ static int learn(struct verdicts *v, uint64_t number, const struct step *step, s
     v->identity = verdict_single(v, step, new_object);
     if (v->effect.succeeded)
         verdict_contents_learn(v, step, new_object);
+    to->found = new_object;
+    to->learned = v->learned;
+    to->learned_contents = v->effect.succeeded;
     return 0;
 }
 
@@ -355,7 +363,7 @@ int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
         if (ask_again(v, step, aside, again, to))
             return 0;
         if (v->effect.succeeded)
-            result = learn(v, number, step, err);
+            result = learn(v, number, step, to, err);
         if (!result && to->class == VERDICT_AS_RECORDED)
             result = judge(v, number, step, aside, to, err);
         else if (!result && step->made && !enter_made(v, number, step->made, err))
@@ -400,6 +408,9 @@ int verdict_looked_up(struct verdicts *v, uint64_t number, const struct step *st
         *to = aside->verdict;
     to->next = NEXT_NOTHING;
     by_number_remove(&v->asides, number, verdict_aside_end);
+    to->found = found;
+    to->learned = v->learned;
+    to->learned_contents = false; /* the reply did not say of what */
     if (result < 0)
         return -ERR_SYSTEM;
     if (v->effect.succeeded && v->effect.new_handle.len) {

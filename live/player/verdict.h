@@ -63,12 +63,15 @@ struct verdict {
     /* If it is not NEXT_NOTHING, |class| is the one for a player that asks no more. */
     enum verdict_next next;
     int64_t wait;
-    struct fill_in with; /* NEXT_LIST_ON: its cookie and verifier; the rest is not set */
-    uint32_t status;     /* of the reply */
-    uint32_t bytes;      /* of file contents that were read or written */
-    uint32_t groups;     /* RDUMP_EXPECT_ bits of the values that differ; all of the mask if the
-                          * dump has no results */
-    bool contents;       /* the bytes of a READ are not those of the trace's file */
+    struct fill_in with;   /* NEXT_LIST_ON: its cookie and verifier; the rest is not set */
+    uint32_t status;       /* of the reply */
+    uint32_t bytes;        /* of file contents that were read or written */
+    uint32_t groups;       /* RDUMP_EXPECT_ bits of the values that differ; all of the mask if the
+                            * dump has no results */
+    bool contents;         /* the bytes of a READ are not those of the trace's file */
+    bool learned;          /* the handle of |found| is from this reply */
+    bool learned_contents; /* so is what is known of the contents of a file */
+    uint32_t found;        /* number of what was found or made; 0: not known */
     enum verdict_class without_rules; /* the class if there were no rules: of errors only */
     uint32_t excused;                 /* as |groups|: those that rules allow */
     uint32_t rule_count, rules[VERDICT_RULES]; /* ids of the rules that have allowed differences */

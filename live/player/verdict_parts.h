@@ -9,6 +9,7 @@
  *     verdict_contents.c  bytes of READs, sizes and holes
  *     verdict_rules.c     differences that rules allow
  *     verdict_text.c      words
+ *     verdict_lesson.c    what other players have to know
  */
 #ifndef NFSDIGEST_PLAYER_VERDICT_PARTS_H
 #define NFSDIGEST_PLAYER_VERDICT_PARTS_H
@@ -87,11 +88,12 @@ struct verdicts {
     struct shapes shapes;
     struct listing_names names;
     uint32_t absent;   /* groups beside attributes that the reply does not show */
+    bool learned;      /* its handle was not known before */
     uint32_t identity; /* of the object found or made: its number in the single trace; or 0 */
     struct places_set places; /* of setup.rules: fields of results, when first needed */
     bool no_memory;           /* for these */
     /* room: */
-    struct buf values, links, text;
+    struct buf values, links, text, lesson;
     struct wanted_names wanted;
 };
 

@@ -15,7 +15,9 @@ enum {
     ONLY_POPULATE = 8,
     NOT_CURVE = 16,
     ONLY_CURVE = 32, /* a bit of REPLAY_CURVE */
+    ONLY_ONE = 128,  /* not several processes */
     PACED = REPLAY_PLAY | NOT_CURVE,
+    PACED_ALONE = PACED | ONLY_ONE,
     ALL_PACED = ALL | NOT_CURVE
 };
 
@@ -204,9 +206,11 @@ static const char *usage_of(enum replay_command command)
 {
     return command == REPLAY_POPULATE ? "nfsreplay populate [OPTION...] DUMP... [SERVER=]TARGET..."
            : command == REPLAY_CLEAN  ? "nfsreplay clean [OPTION...] DUMP... [SERVER=]TARGET..."
-           : command == REPLAY_PLAY   ? "nfsreplay play [OPTION...] DUMP... [SERVER=]TARGET..."
-           : command == REPLAY_CURVE  ? "nfsreplay curve [OPTION...] -o DIR DUMP TARGET..."
-                                      : "nfsreplay run [OPTION...] DUMP... [SERVER=]TARGET...";
+           : command == REPLAY_RANKS
+               ? "mpirun -n N nfsreplay-mpi play [OPTION...] DUMP... [SERVER=]TARGET..."
+           : command == REPLAY_PLAY  ? "nfsreplay play [OPTION...] DUMP... [SERVER=]TARGET..."
+           : command == REPLAY_CURVE ? "nfsreplay curve [OPTION...] -o DIR DUMP TARGET..."
+                                     : "nfsreplay run [OPTION...] DUMP... [SERVER=]TARGET...";
 }
 
 static const char *about_of(enum replay_command command)
@@ -229,6 +233,14 @@ static const char *about_of(enum replay_command command)
                  "possible, then at --points rates, in equal steps up to the one that was "
                  "reached.\n"
                  "Before each run the tree is removed and made again.\n"
+           : command == REPLAY_RANKS
+               ? "Plays as \"nfsreplay play\" does, in N processes, on one machine or several: "
+                 "each\n"
+                 "plays the operations of some of the clients.  \"nfsreplay populate\" makes the "
+                 "tree\n"
+                 "before, and \"nfsreplay clean\" removes it.  All machines read DUMP at the same "
+                 "path;\n"
+                 "the first process writes the report.\n"
                : "Plays the operations of DUMP on the tree that \"nfsreplay populate\" made, and\n"
                  "compares each answer with that of the trace.  DUMP@DELAY begins later, such as\n"
                  "trace.rdump@2s.\n";
@@ -238,6 +250,8 @@ static bool has_option(enum replay_command command, int commands)
 {
     if (commands == ONLY_POPULATE)
         return command == REPLAY_POPULATE;
+    if (command == REPLAY_RANKS && commands & ONLY_ONE)
+        return false;
     return commands & (int)command && !(command == REPLAY_CURVE && commands & NOT_CURVE);
 }
 
@@ -290,7 +304,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         { REPLAY_PLAY, { 0, "seed", "N", seed_help, set_count, &o->seed } },
         { ALL_PACED, { 0, "copies", "N", "that each dump has, each with a tree of its own (1)",
           set_copies, &o->copies } },
-        { PACED, { 0, "loop", "N",
+        { PACED_ALONE, { 0, "loop", "N",
           "play N times, one after the other; what changed is\nremoved and made again in between (1)",
           set_number, &o->rounds } },
         { PACED, { 0, "start-delay", "TIME",
@@ -310,7 +324,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
           "accept what these allow: a set of \"nfsdigest compare\"\n(linux-knfsd, ganesha, ftnfsd), or a file, such as\n"
           "./my.conf; for dumps --with-results; may be repeated", add_rules, o } },
         { PACED, { 'o', "output", "RUN", "keep the report in this new folder", set_text, &o->output } },
-        { PACED, { 0, "record", "FILE",
+        { PACED_ALONE, { 0, "record", "FILE",
           "record the calls and replies (.nfsr); \"nfsdigest\ncompare\" aligns them with the trace", set_text,
           &o->record } },
         { ONLY_CURVE, { 'o', "output", "DIR", "keep the curves, and the reports of all runs, in this new\nfolder",
@@ -342,7 +356,8 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
                                .about = about_of(command),
                                .own = table,
                                .takes = "a dump and at least one target",
-                               .program = "nfsreplay " };
+                               .program =
+                                   command == REPLAY_RANKS ? "nfsreplay-mpi " : "nfsreplay " };
     uint32_t count = 0;
     int first, result;
 
@@ -360,7 +375,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     if (result != 1)
         return result;
     if (argc - first < 2)
-        return err_set(err, ERR_USAGE, "nfsreplay %s takes a dump and at least one target",
+        return err_set(err, ERR_USAGE, "%s%s takes a dump and at least one target", args.program,
                        argv[0]);
     o->quiet |= o->json; /* nothing else on standard output */
     if (operands_parse(o, argc - first, argv + first, err) < 0)

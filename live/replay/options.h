@@ -68,6 +68,7 @@ enum replay_command {
     REPLAY_CLEAN = 2,
     REPLAY_PLAY = 4,
     REPLAY_RUN = REPLAY_POPULATE | REPLAY_PLAY, /* it has the options of both, without --check */
+    REPLAY_RANKS = REPLAY_PLAY | 64,            /* play, of nfsreplay-mpi */
     REPLAY_CURVE = REPLAY_RUN | 32 /* those of run, but for the pace and --json, and its own */
 };
 

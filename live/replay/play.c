@@ -54,30 +54,59 @@ static int open_dump(struct play *p, uint32_t index, struct err *err)
     return dump->feed ? 0 : -err->code;
 }
 
-int play_new(struct play *p, struct session *session, struct tally *tally, struct err *err)
+int play_find(struct play *p, struct session *session, struct tally *tally, struct err *err)
 {
+    const struct replay_options *o = session->options;
     uint32_t count = session->dump_count;
     int result = 0;
 
-    *p = (struct play){ .session = session, .tally = tally };
+    *p = (struct play){ .session = session,
+                        .tally = tally,
+                        .outstanding = (uint32_t)o->outstanding,
+                        .connections = (uint32_t)o->connections,
+                        .beside = 1 };
     p->trees = calloc(count, sizeof(*p->trees));
     p->dumps = calloc(count, sizeof(*p->dumps));
     if (!p->trees || !p->dumps)
         return err_memory(err, "dumps");
     for (uint32_t i = 0; i < count && result == 0; i++)
         result = play_tree_find(&p->trees[i], session, &session->dumps[i], err);
-    for (uint32_t i = 0; i < count && result == 0; i++)
+    return result;
+}
+
+int play_note_trees(struct play *p, struct err *err)
+{
+    int result = 0;
+
+    for (uint32_t i = 0; i < p->session->dump_count && result == 0; i++)
         result = play_tree_note(&p->trees[i], err);
+    return result;
+}
+
+int play_open(struct play *p, struct err *err)
+{
+    int result = 0;
+
     fill_at(0, 0); /* before there are threads */
-    for (uint32_t i = 0; i < count && result == 0; i++)
+    for (uint32_t i = 0; i < p->session->dump_count && result == 0; i++)
         result = open_dump(p, i, err);
     return result;
 }
 
-/* With a number of connections, they share the calls that may be under way. */
-static uint32_t outstanding_each(const struct replay_options *o)
+int play_new(struct play *p, struct session *session, struct tally *tally, struct err *err)
 {
-    uint64_t each = o->connections ? (o->outstanding + o->connections - 1) / o->connections : 0;
+    int result = play_find(p, session, tally, err);
+
+    if (result == 0)
+        result = play_note_trees(p, err);
+    return result < 0 ? result : play_open(p, err);
+}
+
+/* With a number of connections, they share the calls that may be under way. */
+static uint32_t outstanding_each(const struct play *p)
+{
+    uint64_t all = p->connections;
+    uint64_t each = all ? (p->outstanding + all - 1) / all : 0;
 
     return each > EACH_LEAST ? (uint32_t)each : EACH_LEAST;
 }
@@ -119,25 +148,29 @@ int play_run(struct play *p, struct err *err)
                                         .order = o->order,
                                         .pick = o->pick,
                                         .seed = o->seed,
-                                        .connections = (uint32_t)o->connections,
-                                        .outstanding = (uint32_t)o->outstanding,
-                                        .outstanding_each = outstanding_each(o),
+                                        .connections = p->connections,
+                                        .outstanding = p->outstanding,
+                                        .outstanding_each = outstanding_each(p),
                                         .warm_up = o->warm_up,
                                         .warm_up_operations = o->warm_up_operations,
                                         .duration = o->duration,
-                                        .spin = sysconf(_SC_NPROCESSORS_ONLN) > 1,
+                                        .spin = sysconf(_SC_NPROCESSORS_ONLN) > (long)p->beside,
                                         .timeout = o->timeout,
                                         .give_up = o->give_up,
                                         .tally = p->tally,
                                         .progress = on_play_progress,
                                         .ctx = p,
                                         .message = p->session->recorder ? recording_put : NULL,
-                                        .message_ctx = p->session };
+                                        .message_ctx = p->session,
+                                        .others = p->others,
+                                        .begin = p->begin };
     int result;
 
     p->player = player_new(&setup, err);
     if (!p->player)
         return -err->code;
+    if (p->stop)
+        player_stop(p->player);
     result = player_run(p->player, err);
     session_progress(p->session, NULL);
     p->interrupted = session_interrupted(p->session);

@@ -184,7 +184,7 @@ static int open_target(struct play_tree *p, struct session_target *t, struct err
                        t->text, t->target.rtmax, t->target.wtmax, s->read_most, s->write_most);
     if (result == 0)
         result = find_tree(p, t, err);
-    if (result == 0 && make_stale(p, t, err) < 0)
+    if (result == 0 && !p->session->follows && make_stale(p, t, err) < 0)
         result = err_prefix(err, "%s", t->text);
     p->targets[t->target.server] = &t->target;
     return result;

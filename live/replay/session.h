@@ -63,6 +63,7 @@ struct session {
     uint32_t target_count;
     struct session_server servers[REPLAY_TARGETS_MAX];
     struct recorder *recorder; /* --record; or NULL */
+    bool follows;              /* another rank makes what the trees need beside them */
     bool terminal;             /* progress is shown on standard error */
     int64_t begun;             /* loop_clock */
 };

@@ -27,6 +27,8 @@ there() { # PATTERN: exactly one file, and not an empty one
 there usr/bin/nfsdigest
 there usr/bin/nfsreplay
 there usr/share/man/man1/nfsreplay.1
+there usr/bin/nfsreplay-mpi
+there usr/share/man/man1/nfsreplay-mpi.1
 there usr/bin/nfstee
 there usr/share/man/man8/nfstee.8
 for program in nfsdigest nfsreplay nfstee ftnfsd; do

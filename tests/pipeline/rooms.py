@@ -9,10 +9,13 @@ import pathlib
 import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 
 SOURCE = pathlib.Path(os.environ["SRC"])
 BUILD = pathlib.Path(os.environ["BUILD"])
+# what the linker needs for Open MPI, which is not among the system's libraries
+MPI = "/usr/lib/%s/libmpi.so.40" % sysconfig.get_config_var("MULTIARCH")
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 # a library of the table: what it is for the linker, and the headers that come with it
 LIBRARIES = {"xxhash": ("-lxxhash", r"xxhash\.h"), "threads": ("-pthread", r"pthread\.h"),
@@ -23,10 +26,11 @@ LIBRARIES = {"xxhash": ("-lxxhash", r"xxhash\.h"), "threads": ("-pthread", r"pth
              "sockets": ("-lc", r"(sys/socket|sys/epoll|netinet/tcp|netdb)\.h"),
              "sodium": ("-lsodium", r"sodium\.h"),
              "microhttpd": ("-lmicrohttpd", r"microhttpd\.h"),
+             "mpi": (MPI, r"mpi\.h"),
              "wireshark": ("", r"wireshark\.h|(epan|wsutil|wiretap)/.*")}
 # nobody but who names it in the table: headers of libraries that are ever used
 FOREIGN = re.compile(r"(glib|gmodule|gcrypt|sqlite3|pcap|archive|zstd|zlib|xxhash|microhttpd|"
-                     r"sodium|epan/|wireshark|wsutil|wiretap|math\.h|sys/socket|sys/epoll|netinet/tcp|netdb)")
+                     r"sodium|epan/|wireshark|wsutil|wiretap|math\.h|sys/socket|sys/epoll|netinet/tcp|netdb|mpi\.h)")
 
 # of these rooms only files with such names may include the other room
 ONLY = {("postproc/audit", "engine/anon"): re.compile(r"recompute")}

@@ -14,6 +14,7 @@
 #include "fill/fill.h"
 #include "net/rpc_server.h"
 #include "player/player.h"
+#include "player/verdict_lesson.h"
 #include "wire/nfs3_numbers.h"
 
 #include <errno.h>
@@ -228,6 +229,21 @@ void verdict_release(struct verdicts *verdicts, uint64_t number, const struct st
     assert_int_equal(number, verdicts->feed->released);
     if (step || (its->more && its->more->forget_count))
         assert_ptr_equal(step, its);
+}
+
+/* Only players of several ranks have lessons. */
+int verdict_lesson(struct verdicts *verdicts, uint64_t number, const struct step *step,
+                   const struct verdict *verdict, struct bytes *lesson, struct err *err)
+{
+    (void)verdicts, (void)number, (void)step, (void)verdict, (void)lesson, (void)err;
+    return 0;
+}
+
+int verdict_taught(struct verdicts *verdicts, uint64_t number, const struct step *step,
+                   struct bytes lesson, struct err *err)
+{
+    (void)verdicts, (void)number, (void)step, (void)lesson, (void)err;
+    return 0;
 }
 
 int tally_add(struct tally *tally, const struct done *done, struct err *err)

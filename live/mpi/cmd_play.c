@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/mpi/cmd_play.c
+ *
+ * nfsreplay-mpi play.
+ */
+#include "base/escape.h"
+#include "mpi/run.h"
+#include "replay/rules_told.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Options of nfsreplay play that several ranks do not have. */
+static int refuse(int argc, char **argv, struct err *err)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "--loop", 6) == 0)
+            return err_set(err, ERR_USAGE,
+                           "nfsreplay-mpi plays once: without --loop; \"nfsreplay play --loop\" "
+                           "plays several times, in one process");
+        if (strncmp(argv[i], "--record", 8) == 0)
+            return err_set(err, ERR_USAGE,
+                           "nfsreplay-mpi records nothing: without --record; \"nfsreplay play "
+                           "--record\" does, in one process");
+    }
+    return 0;
+}
+
+static int check(const struct world *world, const struct replay_options *options, struct err *err)
+{
+    if (world->count > 1 && options->order == ORDER_TRACE)
+        return err_set(err, ERR_USAGE,
+                       "--order trace needs one process, because each operation waits for the "
+                       "sending of all before it: mpirun -n 1, or \"nfsreplay play\"");
+    return 0;
+}
+
+/* Parses the command line, before MPI is started: the help needs no other process.  All ranks find
+ * the same, and only the first one says it. */
+static int parse(struct run *r, int argc, char **argv, struct err *err)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    bool first = !rank || strcmp(rank, "0") == 0;
+    int result = refuse(argc, argv, err);
+
+    int aside = first ? -1 : dup(STDOUT_FILENO);
+
+    if (!first && aside >= 0 && !freopen("/dev/null", "w", stdout))
+        return err_set(err, ERR_SYSTEM, "/dev/null cannot be opened");
+    if (result == 0)
+        result = replay_options(r->options, REPLAY_RANKS, argc, argv, err);
+    if (result != 1 && !first)
+        exit(-result);
+    if (aside >= 0) { /* this one prints if those before it are lost */
+        fflush(stdout);
+        dup2(aside, STDOUT_FILENO);
+        close(aside);
+    }
+    return result;
+}
+
+static int play(struct run *r, struct err *err)
+{
+    int result;
+
+    r->report = report_new(err);
+    r->tally = r->report ? tally_new(err) : NULL;
+    result = r->tally ? rules_tally(r->options, r->tally, err) : -err->code;
+    result = world_agree(r->world, result, err);
+    if (result == 0)
+        result = run_prepare(r, err);
+    if (result < 0)
+        return result;
+    run_play(r);
+    return run_end(r, err);
+}
+
+int cmd_play_ranks(int argc, char **argv, struct err *err)
+{
+    static struct replay_options options;
+    static struct run run;
+    struct world world = { 0 };
+    int result;
+    bool lost;
+
+    run = (struct run){ .world = &world, .options = &options, .ended_code = -1 };
+    result = parse(&run, argc, argv, err);
+    if (result != 1)
+        return result;
+    result = world_open(&world, err);
+    if (result < 0)
+        return result;
+    result = check(&world, &options, err);
+    if (result == 0)
+        result = play(&run, err);
+    /* Before the run all ranks have the same message. */
+    if (result < 0 && world.rank)
+        err->code = ERR_NONE;
+    result = result < 0 ? -result : result;
+    lost = run.lost_at != 0;
+    run_free(&run);
+    replay_options_free(&options);
+    if (err->code) {
+        fflush(stdout);
+        fputs("nfsreplay-mpi: ", stderr);
+        escape_print(stderr, err->text);
+        putc('\n', stderr);
+        err->code = ERR_NONE;
+    }
+    fflush(stdout);
+    if (lost) /* MPI would wait for the rank that died */
+        _exit(result);
+    world_close();
+    return result;
+}
