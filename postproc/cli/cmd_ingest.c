@@ -10,6 +10,7 @@
 #include "cli/engine_args.h"
 #include "cli/cli.h"
 #include "cli/ingest_job.h"
+#include "ingest/anew.h"
 
 #include <errno.h>
 #include <string.h>
@@ -122,6 +123,14 @@ static void say_empty(const char *path)
     say(text);
 }
 
+static void say_anew(const char *path)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "%.300s: was unfinished: it is made anew from its files", path);
+    say(text);
+}
+
 /* |state|: "stored", "known", "cut" or "unusable". */
 static void report_json(struct store *store, const char *path, const char *state, const char *error)
 {
@@ -217,7 +226,7 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     struct ingest_job job = { .options = &engine.settings.options };
     struct arg more[ENGINE_ARG_COUNT];
     struct follow_args follow = { .follows = false };
-    bool blocks = false;
+    bool blocks = false, anew = false;
     const struct arg own[] = {
         { 'o', "database", "DATABASE", "the trace database; all operands are then files", set_text,
           &database },
@@ -228,6 +237,10 @@ int cmd_ingest(int argc, char **argv, struct err *err)
           "FILE is still being written, or a folder with rotated\n"
           "captures: read it as it grows, until a signal or --idle",
           set_flag, &follow.follows },
+        { 0, "anew", NULL,
+          "if a follow that was killed left DATABASE unfinished,\n"
+          "and its files are still there, make it anew",
+          set_flag, &anew },
         { 0, "idle", "TIME", "with --follow: end when nothing came for TIME", set_duration,
           &follow.idle },
         { 0, "metrics", "[ADDRESS:]PORT", "with --follow: metrics for Prometheus, over HTTP",
@@ -249,6 +262,12 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     job.database = database;
     job.count = argc - first - taken;
     job.paths = argv + first + taken;
+    if (anew && (result = anew_remove(database, err)) != 0) {
+        if (result < 0)
+            return result;
+        if (!job.quiet)
+            say_anew(database);
+    }
     if (follow.follows)
         return ingest_follow(&job, &follow, err);
     if (follow.idle || follow.metrics)

@@ -66,6 +66,20 @@ static int prepare(struct store *store, sqlite3_stmt **stmt, struct err *err)
     return 0;
 }
 
+int same_source_all(struct store *store, sqlite3_stmt **rows, struct err *err)
+{
+    if (sqlite3_prepare_v2(store_db(store),
+                           "SELECT id, name, size, digest, head_digest FROM source ORDER BY id", -1,
+                           rows, NULL) != SQLITE_OK)
+        return store_fail(store_db(store), store_path(store), err);
+    return 0;
+}
+
+bool same_source_begins(sqlite3_stmt *row, const struct input *input)
+{
+    return sqlite3_column_bytes(row, 4) == 0 || similar(row, input);
+}
+
 int same_source_read(struct store *store, const struct input *input, uint64_t size,
                      const uint8_t digest[STORE_DIGEST_LEN], struct err *err)
 {

@@ -24,4 +24,11 @@ int same_source_file(struct store *store, struct input *input, struct err *err);
 int same_source_read(struct store *store, const struct input *input, uint64_t size,
                      const uint8_t digest[STORE_DIGEST_LEN], struct err *err);
 
+/* For looking at all sources: a row has what same_source_begins wants, and the name as column 1.
+ * The caller finalizes the statement. */
+int same_source_all(struct store *store, sqlite3_stmt **rows, struct err *err);
+/* Returns true if an input begins with the bytes of a source; also if these are not known, since
+ * the source is open. */
+bool same_source_begins(sqlite3_stmt *row, const struct input *input);
+
 #endif

@@ -125,6 +125,9 @@ void store_abandon(struct store *store);
 int store_follow(struct store *store, struct err *err);
 int store_commit_part(struct store *store, struct err *err);
 int store_finished(struct store *store, struct err *err);
+/* Ends the log of a database that another process left, so that it is one file.  -ERR_INPUT:
+ * another process has it open. */
+int store_close_log(const char *path, struct err *err);
 /* STORE_READ: returns true if the database was marked when it was opened.  What is read from it is
  * then of one moment. */
 bool store_is_unfinished(const struct store *store);

@@ -44,10 +44,12 @@ static int look(struct store *store, struct err *err)
 
 static int refuse(const struct store *store, struct err *err)
 {
-    return err_set(err, ERR_INPUT,
-                   "%s: " STORE_UNFINISHED
-                   "; nothing can be added to it: ingest into a new database",
-                   store->path);
+    return err_set(
+        err, ERR_INPUT,
+        "%s: " STORE_UNFINISHED
+        "; nothing can be added to it: --anew makes it again from its files, or ingest into "
+        "a new database",
+        store->path);
 }
 
 int store_look_unfinished(struct store *store, struct err *err)
@@ -71,6 +73,24 @@ int store_mark_unfinished(struct store *store, struct err *err)
     if (store->unfinished)
         return refuse(store, err);
     return store->follows ? sql_run(store->db, MARK, err) : 0;
+}
+
+int store_close_log(const char *path, struct err *err)
+{
+    sqlite3 *db = NULL;
+    int result = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+
+    /* only the last connection can end a log; no other one can be in a transaction, either */
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(db, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; ROLLBACK", NULL,
+                              NULL, NULL);
+    if (result != SQLITE_OK)
+        result =
+            result == SQLITE_BUSY
+                ? err_set(err, ERR_INPUT, "%s: another process has it open; wait for its end", path)
+                : store_fail(db, path, err);
+    sqlite3_close(db);
+    return result;
 }
 
 bool store_is_unfinished(const struct store *store)

@@ -305,7 +305,11 @@ def check_ends(scratch, data):
     done = run("info", database)
     expect(done.returncode == 0 and MARK in done.stderr, "killed:", done.returncode, done.stderr)
     done = run("ingest", "-o", database, next(CAPTURES.glob("knfsd-nlm*")))
-    expect(done.returncode == 3 and MARK in done.stderr, "into a killed one:", done.stderr)
+    expect(done.returncode == 3 and MARK in done.stderr and "--anew" in done.stderr, "into a killed one:",
+           done.stderr)
+    done = run("ingest", "--anew", "-o", database, path)
+    expect(done.returncode == 3 and "is made anew" in done.stderr, "made anew:", done.stderr)
+    same("killed, made anew", database, [path])
 
     folder, database = scratch / "grown", scratch / "grown.db"
     folder.mkdir()
@@ -324,13 +328,55 @@ def check_ends(scratch, data):
         expect(done.returncode == 2 and text in done.stderr, *words, done.stderr)
 
 
+def check_killed(scratch, data):
+    """Killed at several moments: with --anew, it has in the end what a later ingest gives."""
+    folder, database = scratch / "rotated", scratch / "rotated.db"
+    folder.mkdir()
+    parts = split_pcap(data, 3)
+    killed = 0
+    for moment in range(7):
+        if moment < 3:  # a further file, and the beginning of the next one
+            (folder / ("part%d" % moment)).write_bytes(parts[moment])
+            if moment < 2:
+                (folder / ("part%d" % (moment + 1))).write_bytes(parts[moment + 1][:len(parts[moment + 1]) // 2 | 1])
+        follow = Follow(database, "--anew", folder)
+        if moment % 2 == 0:
+            follow.process.stdout.readline()  # a file was committed
+        time.sleep(rng.random() * (1.5 if moment % 2 else 0.5))
+        if moment == 2:  # while it is followed, nobody else makes it anew
+            done = run("ingest", "--anew", "-o", database, folder / "part0")
+            expect(done.returncode == 3 and "has it open" in done.stderr, "two writers:", done.stderr)
+        follow.process.kill()
+        follow.process.communicate()
+        killed += 1
+    gone = folder / "part0"
+    gone.rename(scratch / "away")
+    if database.exists() and MARK in run("info", database).stderr:
+        done = run("ingest", "--anew", "-o", database, folder / "part1")
+        expect(done.returncode == 3 and "part0" in done.stderr and "not there any more" in done.stderr, "gone:",
+               done.stderr)
+        gone.write_bytes(parts[1])
+        done = run("ingest", "--anew", "-o", database, folder / "part1")
+        expect(done.returncode == 3 and "begin with other bytes" in done.stderr, "other bytes:", done.stderr)
+        expect(MARK in run("info", database).stderr, "it was left as it was")
+    else:
+        expect(False, "the last one that was killed left nothing unfinished")
+    (scratch / "away").rename(gone)
+    follow = Follow(database, "--anew", "--idle", "1.5", folder)
+    follow.end()
+    same("killed %d times" % killed, database, sorted(folder.iterdir()))
+    before = database.stat().st_ino
+    done = run("ingest", "--anew", "-o", database, gone)
+    expect(done.returncode == 0 and database.stat().st_ino == before, "a finished one stays:", done.stderr)
+
+
 def main():
     print("seed", seed)
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         large, small = decompressed("knfsd-netem-tcp"), decompressed("vfs-libnfs-all22")
         jobs = [(check_dribble, large), (check_rotation, large), (check_rename, large), (check_ring, large),
-                (check_pipes, large), (check_formats, small), (check_ends, large)]
+                (check_pipes, large), (check_formats, small), (check_ends, large), (check_killed, large)]
         threads = []
         for job, data in jobs:  # they mostly wait
             (scratch / job.__name__).mkdir()
