@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Messages between the ranks of a replay, and who plays what. */
-#include "player/tally.h"
+#include "fill/fill.h"
+#include "player/player_parts.h"
+#include "player/verdict_lesson.h"
 #include "ranks/outcomes.h"
 #include "ranks/owners.h"
 
@@ -270,13 +272,245 @@ static void damaged_tallies_are_refused(void **state)
     buf_free(&bytes);
 }
 
+/* --- operations of other ranks in the player */
+
+static bool owns_client_1(void *ctx, uint32_t dump, uint32_t client)
+{
+    (void)ctx;
+    (void)dump;
+    return client == 1;
+}
+
+/* A player without a run: a ring of 64 operations. */
+struct other_lab {
+    struct player player;
+    struct playing dump;
+    struct player_others others;
+    struct step steps[64];
+};
+
+static void other_begin(struct other_lab *l)
+{
+    struct err err;
+
+    memset(l, 0, sizeof(*l));
+    l->others.owns = owns_client_1;
+    l->player.setup.others = &l->others;
+    l->player.setup.dump_count = 1;
+    l->player.setup.loop = loop_new(&err);
+    l->player.dumps = &l->dump;
+    l->dump.player = &l->player;
+    l->dump.mask = 63;
+    l->dump.horizon = 64;
+    l->dump.ring = calloc(64, sizeof(*l->dump.ring));
+    l->dump.setup.objects = objects_open(&err);
+    assert_int_equal(other_open(&l->dump, &err), 0);
+}
+
+static void other_end(struct other_lab *l)
+{
+    other_close(&l->dump);
+    loop_unidle(l->player.setup.loop, &l->player.round);
+    loop_free(l->player.setup.loop);
+    objects_close(l->dump.setup.objects);
+    free(l->dump.ring);
+    free(l->dump.wakes);
+}
+
+/* The feed gives the next operation, of another rank or of this one. */
+static struct play *other_enter(struct other_lab *l, bool other)
+{
+    uint64_t number = l->dump.given++;
+    struct play *play = &l->dump.ring[number & 63];
+
+    *play = (struct play){ .step = &l->steps[number & 63],
+                           .in = &l->dump,
+                           .waiters = PLAY_NONE,
+                           .next = PLAY_NONE,
+                           .state = PLAY_WAITS,
+                           .flags = other ? PLAY_OTHER : 0 };
+    return play;
+}
+
+static int told(struct other_lab *l, uint64_t number, uint64_t because)
+{
+    const struct player_outcome o = {
+        .number = number, .tainted = because != number, .because = because, .chain = 100
+    };
+    struct err err;
+
+    return player_outcome(&l->player, &o, &err);
+}
+
+static void outcomes_wait_for_their_operations(void **state)
+{
+    struct other_lab l;
+    struct play *early, *away, *ours;
+    struct err err;
+
+    (void)state;
+    other_begin(&l);
+    assert_int_equal(told(&l, 0, 77), 0); /* before the feed has given it */
+    assert_int_equal(told(&l, 127, 127), 0);
+    assert_int_equal(told(&l, 128, 128), 1);      /* beyond two horizons */
+    assert_int_equal(told(&l, 0, 0), -ERR_INPUT); /* twice */
+    l.steps[0].made = 9;
+    early = other_enter(&l, true);
+    assert_int_equal(other_ready(&l.player, early, &err), 0);
+    assert_int_equal(early->state, PLAY_DONE);
+    assert_true(early->flags & PLAY_TAINTED);
+    assert_int_equal(early->because, 77);
+    assert_int_equal(early->chain, 100);
+    assert_int_equal(objects_find(l.dump.setup.objects, 9)->maker, 77);
+    assert_int_equal(told(&l, 0, 0), -ERR_INPUT); /* it has ended */
+
+    away = other_enter(&l, true);
+    assert_int_equal(told(&l, 1, 1), 0); /* what it depends on has not ended here */
+    assert_int_equal(away->state, PLAY_WAITS);
+    assert_int_equal(other_ready(&l.player, away, &err), 0);
+    assert_int_equal(away->state, PLAY_DONE);
+    away = other_enter(&l, true);
+    assert_int_equal(other_ready(&l.player, away, &err), 0);
+    assert_int_equal(away->state, PLAY_AWAY);
+    assert_int_equal(told(&l, 2, 2), 0);
+    assert_int_equal(away->state, PLAY_DONE);
+    assert_false(away->flags & PLAY_TAINTED);
+
+    ours = other_enter(&l, false);
+    assert_int_equal(told(&l, 3, 3), -ERR_INPUT); /* this rank plays it */
+    assert_int_equal(ours->state, PLAY_WAITS);
+    l.dump.base = 3;
+    assert_int_equal(told(&l, 2, 2), -ERR_INPUT); /* released */
+    assert_int_equal(told(&l, 128, 128), 0);      /* there is room now */
+    other_end(&l);
+}
+
+/* --- lessons */
+
+struct lesson_lab {
+    struct script script;
+    struct objects *objects;
+    struct verdicts *verdicts;
+};
+
+static void lesson_begin(struct lesson_lab *l)
+{
+    struct verdict_setup setup = { .script = &l->script, .fill = true };
+    struct err err;
+
+    *l = (struct lesson_lab){ .script = { .trace = { .copies = 1, .horizon = 64 } } };
+    setup.objects = l->objects = objects_open(&err);
+    l->verdicts = verdicts_new(&setup, &err);
+    assert_non_null(l->verdicts);
+}
+
+static void lesson_end(struct lesson_lab *l)
+{
+    verdicts_free(l->verdicts);
+    objects_close(l->objects);
+}
+
+/* The handle of a new object, and the bytes of a WRITE. */
+static void handles_and_sizes_are_taught(void **state)
+{
+    uint8_t offset[20] = { 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 16, 0 };
+    struct procedure make = { .action = ACTION_MAKE }, writes = { .action = ACTION_WRITE };
+    struct step step = { .procedure = &make, .server = 2, .made = 5 };
+    struct step write = { .procedure = &writes,
+                          .has = STEP_CHANGES | STEP_HAS_DATA,
+                          .value_at = 8,
+                          .arguments = { offset, sizeof(offset) } };
+    struct verdict found = { .found = 5, .learned = true };
+    struct verdict wrote = { .bytes = 4000, .learned_contents = true };
+    const struct verdict nothing = { 0 };
+    struct lesson_lab a, b;
+    struct object *object;
+    struct bytes lesson;
+    struct err err;
+
+    (void)state;
+    lesson_begin(&a);
+    lesson_begin(&b);
+    object = objects_add(a.objects, 5, &err);
+    object->type = NF3REG;
+    assert_int_equal(objects_set_handle(a.objects, 2, object,
+                                        (struct bytes){ (const uint8_t *)"handle-5", 8 }, &err),
+                     0);
+    assert_int_equal(verdict_lesson(a.verdicts, 1, &step, &nothing, &lesson, &err), 0);
+    assert_int_equal(lesson.len, 0);
+    assert_int_equal(verdict_lesson(a.verdicts, 1, &step, &found, &lesson, &err), 0);
+    for (uint32_t len = 0; len < lesson.len; len++) /* cut */
+        assert_int_equal(
+            verdict_taught(b.verdicts, 1, &step, (struct bytes){ lesson.data, len }, &err),
+            -ERR_INPUT);
+    assert_int_equal(verdict_taught(b.verdicts, 1, &step, lesson, &err), 0);
+    object = objects_find(b.objects, 5);
+    assert_int_equal(object->type, NF3REG);
+    assert_int_equal(objects_number(b.objects, 2, (struct bytes){ (const uint8_t *)"handle-5", 8 }),
+                     5);
+    assert_int_equal(verdict_lesson(a.verdicts, 2, &write, &wrote, &lesson, &err), 0);
+    assert_int_equal(lesson.len, 9);
+    assert_int_equal(verdict_taught(b.verdicts, 2, &write, lesson, &err), 0);
+    assert_int_equal(object->size, 4096 + 4000);
+    assert_int_equal(object->hole_to, 4096);
+    assert_int_equal(verdict_taught(b.verdicts, 2, &step, lesson, &err), -ERR_INPUT);
+    lesson_end(&a);
+    lesson_end(&b);
+}
+
+/* Where another rank's listing can be continued. */
+static void cookies_are_taught(void **state)
+{
+    static const uint32_t places[] = { 4, 9 };
+    const struct step_more gives = { .cookies = places, .cookie_count = 2 };
+    const struct step_more on = { .cookie_from = 3, .cookie_entries = 9 };
+    struct procedure lists = { .action = ACTION_LIST };
+    struct step step = { .procedure = &lists, .has = STEP_LISTS, .more = &gives };
+    struct step next = { .procedure = &lists, .has = STEP_LISTS | STEP_CONTINUES, .more = &on };
+    const struct verdict nothing = { 0 };
+    uint8_t bytes[1 + 12 + 2 * 33] = { LESSON_COOKIES, 'v', 'e', 'r', 'i', 'f', 'i', 'e', 'r' };
+    struct bytes lesson = { bytes, sizeof(bytes) }, again;
+    struct fill_in with = { 0 };
+    struct lesson_lab l;
+    struct err err;
+
+    (void)state;
+    store_be32(bytes + 9, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        store_be32(bytes + 13 + 33 * i, places[i]);
+        store_be64(bytes + 17 + 33 * i, 1000 + places[i]);
+    }
+    lesson_begin(&l);
+    for (uint32_t len = 0; len < lesson.len; len++)
+        assert_int_equal(verdict_taught(l.verdicts, 7, &step, (struct bytes){ bytes, len }, &err),
+                         -ERR_INPUT);
+    assert_int_equal(verdict_taught(l.verdicts, 7, &next, lesson, &err), -ERR_INPUT);
+    assert_false(verdict_cookie(l.verdicts, 10, &next, &with));
+    assert_int_equal(verdict_taught(l.verdicts, 7, &step, lesson, &err), 0);
+    assert_true(verdict_cookie(l.verdicts, 10, &next, &with));
+    assert_int_equal(with.cookie, 1009);
+    assert_memory_equal(with.verifier, "verifier", 8);
+    assert_int_equal(verdict_lesson(l.verdicts, 7, &step, &nothing, &again, &err), 0);
+    assert_int_equal(again.len, lesson.len);
+    assert_memory_equal(again.data, bytes, lesson.len);
+    lesson_end(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outcomes_come_back),       cmocka_unit_test(cut_outcomes_are_refused),
-        cmocka_unit_test(bad_outcomes_are_refused), cmocka_unit_test(owners_have_equal_loads),
-        cmocka_unit_test(tallies_add_up),           cmocka_unit_test(damaged_tallies_are_refused),
+        cmocka_unit_test(outcomes_come_back),
+        cmocka_unit_test(cut_outcomes_are_refused),
+        cmocka_unit_test(bad_outcomes_are_refused),
+        cmocka_unit_test(owners_have_equal_loads),
+        cmocka_unit_test(tallies_add_up),
+        cmocka_unit_test(damaged_tallies_are_refused),
+        cmocka_unit_test(outcomes_wait_for_their_operations),
+        cmocka_unit_test(handles_and_sizes_are_taught),
+        cmocka_unit_test(cookies_are_taught),
     };
 
+    wire_init();
+    fill_at(0, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
