@@ -38,6 +38,43 @@ static int on_round(void *ctx, struct err *err)
     return result;
 }
 
+static void note_failure(struct run *r, int result, const struct err *err)
+{
+    if (result >= 0 || -result <= r->code)
+        return;
+    r->code = -result;
+    r->failure = *err;
+    if (r->world->rank)
+        err_prefix(&r->failure, "rank %u", r->world->rank);
+}
+
+/* The other ranks must not wait for what this one leaves. */
+static void tell_stop(struct run *r)
+{
+    bool interrupted = session_interrupted(&r->session);
+    const char *why = "a rank ended early";
+    struct err err;
+
+    if (r->told_stop)
+        return;
+    r->told_stop = true;
+    if (r->code)
+        why = r->failure.text;
+    else if (r->tally->ended_early)
+        why = r->tally->ended_early;
+    else if (interrupted)
+        why = "interrupted by a signal";
+    note_failure(r, links_stop(r->links, r->code ? r->code : interrupted, why, &err), &err);
+}
+
+static void on_stopping(void *ctx)
+{
+    struct run *r = ctx;
+
+    links_deaf(r->links);
+    tell_stop(r);
+}
+
 static bool is_full(void *ctx)
 {
     return links_full(((struct run *)ctx)->links);
@@ -62,7 +99,8 @@ static void stop(struct run *r, const char *why)
         r->tally->ended_early = r->why;
     if (r->play.player)
         player_stop(r->play.player);
-    loop_stop(r->session.loop);
+    else
+        loop_stop(r->session.loop);
 }
 
 static int on_stop(void *ctx, uint32_t rank, int code, const char *text, struct err *err)
@@ -123,16 +161,6 @@ const struct links_host run_host = { on_outcome, on_stop, on_lost, on_end, NULL 
 
 /* --- playing */
 
-static void note_failure(struct run *r, int result, const struct err *err)
-{
-    if (result >= 0 || -result <= r->code)
-        return;
-    r->code = -result;
-    r->failure = *err;
-    if (r->world->rank)
-        err_prefix(&r->failure, "rank %u", r->world->rank);
-}
-
 void run_play(struct run *r)
 {
     struct err err = { 0 };
@@ -140,7 +168,7 @@ void run_play(struct run *r)
     int result;
 
     if (r->links) {
-        r->others = (struct player_others){ owns, on_ended, on_round, is_full, r };
+        r->others = (struct player_others){ owns, on_ended, on_round, on_stopping, is_full, r };
         r->play.others = &r->others;
     }
     result = play_run(&r->play, &err);
@@ -151,9 +179,7 @@ void run_play(struct run *r)
     if (!r->links)
         return;
     links_deaf(r->links);
-    result = links_round(r->links, &err); /* what the last round left */
-    if (result == 0 && !r->told_stop && (r->code || r->play.interrupted || r->tally->ended_early))
-        result = links_stop(r->links, r->code ? r->code : r->play.interrupted,
-                            r->code ? r->failure.text : r->why, &err);
-    note_failure(r, result, &err);
+    note_failure(r, links_round(r->links, &err), &err); /* what the last round left */
+    if (r->code || r->play.interrupted || r->tally->ended_early)
+        tell_stop(r);
 }

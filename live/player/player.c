@@ -114,6 +114,8 @@ void player_stop(struct player *p)
     if (p->phase >= PHASE_STOPPING)
         return;
     p->phase = PHASE_STOPPING;
+    if (p->setup.others)
+        p->setup.others->stopping(p->setup.others->ctx);
     player_wake(p);
     if (loop_set(p->setup.loop, &p->limit, loop_clock() + STOP_PATIENCE, NULL) < 0)
         loop_stop(p->setup.loop);

@@ -70,6 +70,8 @@ struct player_others {
     int (*ended)(void *ctx, const struct player_outcome *outcome, struct err *err);
     /* At the end of a round: there may be room for outcomes that came too early. */
     int (*round)(void *ctx, struct err *err);
+    /* This player sends nothing more, before all was played: outcomes are not needed any more. */
+    void (*stopping)(void *ctx);
     bool (*full)(void *ctx); /* take no further operations from the feeds; player_go_on ends that */
     void *ctx;
 };

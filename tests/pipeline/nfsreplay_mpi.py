@@ -110,7 +110,8 @@ def play(ranks, dump, kept, *options, server_options=()):
         raise RuntimeError("%d ranks: exit %d: %s" % (ranks, done.returncode, done.stdout + done.stderr))
     result = replay_run.Kept(kept)
     shutil.rmtree(kept)
-    check("%d ranks: exit code" % ranks, done.returncode, 1 if result.mismatches else 0)
+    differ = set(result.classes) - {"as recorded", "unplayable", "not played"}
+    check("%d ranks: exit code" % ranks, done.returncode, 1 if differ else 0)
     return result
 
 
@@ -188,19 +189,19 @@ def dependencies(scratch, dump, database):
 # --- a rank that dies
 
 
-def rank_process(mpirun, rank):
-    """The process of a rank, when it plays: then it has connections."""
-    wanted = b"OMPI_COMM_WORLD_RANK=%d" % rank
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        for child in pathlib.Path("/proc/%d/task/%d/children" % (mpirun, mpirun)).read_text().split():
-            try:
-                if wanted in pathlib.Path("/proc", child, "environ").read_bytes().split(b"\0"):
-                    return int(child)
-            except OSError:
-                continue
-        time.sleep(0.05)
-    raise RuntimeError("rank %d does not run" % rank)
+def wrapper(scratch):
+    """A program that notes a rank's process and its exit code."""
+    path = pathlib.Path(scratch, "wrapper")
+    path.write_text('#!/bin/sh\n"$@" &\necho $! >%s/pid.$OMPI_COMM_WORLD_RANK\nwait $!\ncode=$?\n'
+                    'echo $code >%s/code.$OMPI_COMM_WORLD_RANK\nexit $code\n' % (scratch, scratch))
+    path.chmod(0o755)
+    return str(path)
+
+
+def noted(scratch, what):
+    """{rank: number}"""
+    found = {int(path.suffix[1:]): path.read_text() for path in pathlib.Path(scratch).glob(what + ".*")}
+    return {rank: int(text) for rank, text in found.items() if text.strip()}
 
 
 def killed(scratch, dump, victim):
@@ -209,16 +210,23 @@ def killed(scratch, dump, victim):
     with Ftnfsd("--export", "/a", "--control", control) as server:
         populate(dump, server)
         before = replay_run.ctl(control, "statistics")
-        with subprocess.Popen([*command(3), "play", "--rate", "20", "-o", kept, dump, server.urls[0]],
+        *mpirun, program = command(3)
+        with subprocess.Popen([*mpirun, wrapper(scratch), program, "play", "--rate", "20", "-o", kept, dump,
+                               server.urls[0]],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-            process = rank_process(run.pid, victim)
             wait_for_traffic(control, before)
-            os.kill(process, signal.SIGKILL)
+            os.kill(noted(scratch, "pid")[victim], signal.SIGKILL)
             begun = time.monotonic()
             out, err = run.communicate(timeout=30)
             took = time.monotonic() - begun
     check("rank %d killed: within seconds (%.1f)" % (victim, took), took < 10, True)
     check("rank %d killed: mpirun succeeds" % victim, run.returncode != 0, True)
+    codes = noted(scratch, "code")
+    # the first one to end makes mpirun end the others' wrappers
+    check("rank %d killed: codes of the others" % victim,
+          {code for rank, code in codes.items() if rank != victim}, {4})
+    for path in pathlib.Path(scratch).glob("code.*"):
+        path.unlink()
     check("rank %d killed: said" % victim, "rank %d was lost" % victim in out + err, True)
     report = json.loads(pathlib.Path(kept, "report.json").read_text())
     shutil.rmtree(kept)
@@ -240,6 +248,17 @@ def wait_for_traffic(control, before):
 
 def made(statistics):
     return sum(row["calls"] for row in statistics["procedures"] if row["procedure"] == "WRITE")
+
+
+# --- a run that ends early
+
+
+def short(scratch, dump, operations):
+    """Every operation is in one class, of one rank."""
+    kept = play(3, dump, os.path.join(scratch, "kept"), "--rate", "100", "--duration", "700ms")
+    check("classes of a short run", sum(kept.classes.values()), operations)
+    check("operations of a short run", 0 < kept.classes["as recorded"] < operations, True)
+    check("note of a short run", kept.report["run"]["note"], "its duration was over")
 
 
 # --- words
@@ -264,6 +283,7 @@ def main():
         faulty = same_verdicts(scratch, "faults", dump, (1, 2, 4), server_options=(
             *(word for rule in FAULTS for word in ("--fault", rule)),))
         dependencies(scratch, dump, database)
+        short(scratch, dump, sum(faulty[1].values()))
         for victim in 0, 2:
             killed(scratch, dump, victim)
         print(usual[1], faulty[1])
