@@ -21,7 +21,8 @@
  * each of LINT_SERVERS servers, LINT_VERIFIERS write verifiers; later ones are not judged, and
  * counted.  65,536 answers of ACCESS, 65,536 ranges that READs
  * read (without digests of blocks), and 32,768 XIDs.  LINT_HELD findings that wait for a
- * verifier; others are counted.  The names of one listing.
+ * verifier; others are counted.  The names of one listing.  Less than LINT_MEMORY_MIB in all;
+ * tests/bench/bench_lint.c measures it.
  */
 #ifndef NFSDIGEST_LINT_LINT_H
 #define NFSDIGEST_LINT_LINT_H
@@ -39,6 +40,7 @@ enum {
     LINT_SERVERS = 64,
     LINT_VERIFIERS = 32,
     LINT_TEXT_MAX = 256,
+    LINT_MEMORY_MIB = 600, /* all of the above, with tables that grow by doubling */
 };
 
 struct lint_finding {
