@@ -137,6 +137,34 @@ static int by_handle(sqlite3 *db, const char *text, struct found *f, struct err 
     return result;
 }
 
+/* Operations that failed may have named it: a file that could not be made. */
+static int say_none(sqlite3 *db, const char *what, bool is_path, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int64_t tried = 0;
+    int result = sql_prepare(db,
+                             "SELECT count(*) FROM operation WHERE path IN (SELECT id FROM path"
+                             " WHERE text = ?)",
+                             &stmt, err);
+
+    if (result == 0) {
+        sql_bind_text(stmt, 1, what);
+        result = sql_row(stmt, err);
+        if (result > 0)
+            tried = sqlite3_column_int64(stmt, 0);
+        result = sql_end(stmt, result < 0 ? result : 0, err);
+    }
+    if (result < 0)
+        return result;
+    if (tried)
+        return err_set(err, ERR_USAGE,
+                       "the trace shows no object with the path \"%s\", but %lld operations that"
+                       " named it: nfsdigest ops --path",
+                       what, (long long)tried);
+    return err_set(err, ERR_USAGE, "the trace shows no object with the %s \"%s\"",
+                   is_path ? "path" : "handle", what);
+}
+
 static int find(sqlite3 *db, const char *what, struct found *f, struct err *err)
 {
     bool path = what[0] == '/' || what[0] == '[';
@@ -144,10 +172,7 @@ static int find(sqlite3 *db, const char *what, struct found *f, struct err *err)
     if (path ? by_name(db, what, f, err) < 0 || by_use(db, what, f, err) < 0
              : by_handle(db, what, f, err) < 0)
         return -err->code;
-    if (!f->count)
-        return err_set(err, ERR_USAGE, "the trace shows no object with the %s \"%s\"",
-                       path ? "path" : "handle", what);
-    return 0;
+    return f->count ? 0 : say_none(db, what, path, err);
 }
 
 int cmd_who(int argc, char **argv, struct err *err)

@@ -115,6 +115,9 @@ int hang_text(sqlite3 *db, const struct hang_request *request, const struct hang
         printf("%" PRIu32 " more connections; --top shows more\n", h->count - shown(request, h));
     printf("%" PRIu64 " calls on %" PRIu32 " connections wait for %s or longer at %s\n", h->calls,
            h->count, duration_text(request->age, text), time_text(request->at, way));
+    if (!h->count)
+        puts("--at TIME looks at another point in time; nfsdigest outage finds when nobody was "
+             "answered");
     if (h->far)
         printf("%" PRIu64 " calls are in both traces; the server's clock is %s %s, and a way takes"
                " %s\n",

@@ -171,7 +171,8 @@ int outages_text(sqlite3 *db, const struct outage_request *request, const struct
     for (uint32_t i = 0; i < all->count; i++)
         if (text_outage(db, request, &all->list[i], all->events, err) < 0)
             return -err->code;
-    printf("%" PRIu32 " outages of %" PRIu64 " services\n", all->count, all->services);
+    printf("%" PRIu32 " outage%s of %" PRIu64 " service%s\n", all->count,
+           all->count == 1 ? "" : "s", all->services, all->services == 1 ? "" : "s");
     if (!all->events)
         puts("the trace does not say what happened to TCP connections");
     return 0;
