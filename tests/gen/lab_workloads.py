@@ -68,16 +68,21 @@ class Timed:
 
 
 class Mount(Timed):
+    """|longest_mark|: seconds that a mark took at most.  They are in no phase of |lasted|."""
+
     def __init__(self, directory, program="nfsdigest"):
         super().__init__()
-        self.directory, self.program = directory, program
+        self.directory, self.program, self.longest_mark = directory, program, 0
 
     def prepare(self, names):
         pass
 
     def mark(self, name):
         command = [self.program, "phase"] + (["--end"] if name is None else [name]) + [self.directory]
+        self.note(None)
+        begun = time.monotonic()
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        self.longest_mark = max(self.longest_mark, time.monotonic() - begun)
         self.note(name)
 
     def path(self, name):

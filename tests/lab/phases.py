@@ -25,6 +25,7 @@ def main():
     lab_workloads.run(system, scale)
     for name, seconds in system.lasted.items():
         print("%-16s %12.6f s" % (name, seconds))
+    print("%-16s %12.6f s, which no phase has" % ("longest-mark", system.longest_mark))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ programs='awk basename bash cat chgrp chmod chown chroot cmp cp cut dash date dd
     unshare wc xargs
     exportfs mount.nfs rpc.mountd rpc.nfsd rpc.statd rpcbind rpcinfo showmount sm-notify umount.nfs'
 modules='virtio_pci virtio_blk virtio_net virtio_rng ext4 sunrpc nfsd nfs nfsv3 nfsv4 lockd veth
-    bridge sch_netem af_packet 8021q dummy'
+    bridge sch_netem af_packet 8021q dummy fuse'
 
 # with_libraries PROGRAM TARGET
 with_libraries() {

@@ -5,7 +5,7 @@
 #
 # Makes WORK/tools.img, a file system for a guest in which programs run by chroot: git, gcc, make and
 # what they need, as they are installed here, each PROGRAM, workloads.sh, and in /src what it works
-# on.  WORK is that of vm.sh, which must have run once.
+# on.  WORK is that of vm.sh, which must have run once.  PACKAGES="NAME..." are further packages.
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 
@@ -13,7 +13,7 @@ set -euo pipefail
 need apt-cache dpkg-query git gcc make ldconfig
 work=$(cd "$1" && pwd)
 shift
-packages='bash coreutils dash diffutils findutils gcc git grep libc6-dev make sed tar'
+packages="bash coreutils dash diffutils findutils gcc git grep libc6-dev make sed tar ${PACKAGES-}"
 root=$(mktemp -d "$work/tools.XXXXXX")
 trap 'rm -rf "$root"' EXIT
 chmod 755 "$root"
@@ -29,6 +29,7 @@ copy_packages() {
     # shellcheck disable=SC2086 # they are words
     apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts \
         --no-breaks --no-replaces --no-enhances $packages | grep '^[a-z]' | sort -u |
+        comm -12 - <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u) |
         xargs dpkg-query -L | sort -u | while read -r file; do
         case $file in
         /bin | /sbin | /lib | /lib64 | /usr/share/doc/* | /usr/share/man/* | /usr/share/locale/*) ;;
