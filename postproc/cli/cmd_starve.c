@@ -17,12 +17,16 @@ static const char about[] =
     "The exit code is 1 if a client mostly queues behind one other client that has more\n"
     "than twice its part of the time.\n";
 
-static int parse_by(const char *by, bool *by_connection, struct err *err)
+static int parse_by(const char *by, enum starve_by *to, struct err *err)
 {
-    *by_connection = strcmp(by, "connection") == 0;
-    return *by_connection || strcmp(by, "client") == 0
-               ? 0
-               : err_set(err, ERR_USAGE, "--by takes client or connection");
+    static const char *const names[] = { "client", "connection", "export" };
+
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(by, names[i]) == 0) {
+            *to = (enum starve_by)i;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "--by takes client, connection or export");
 }
 
 static int run(sqlite3 *db, const char *name, struct starve_request *request, bool json,
@@ -50,7 +54,7 @@ int cmd_starve(int argc, char **argv, struct err *err)
     const char *by = "client";
     bool json = false;
     const struct arg own[] = {
-        { 'b', "by", "WHAT", "tell apart by client or connection (client)", set_text, &by },
+        { 'b', "by", "WHAT", "tell apart by client, connection or export (client)", set_text, &by },
         { 0, "every", "TIME", "also show each interval of this length", set_duration,
           &request.every },
         { 'n', "top", "N", "show N lines of each service (20)", set_count, &request.top },
@@ -70,8 +74,7 @@ int cmd_starve(int argc, char **argv, struct err *err)
         return result;
     if (request.every != INT64_MIN && request.every < 1)
         return err_set(err, ERR_USAGE, "--every takes a time of at least 1ns");
-    if (parse_by(by, &request.by_connection, err) < 0 ||
-        trace_open(&trace, argv[first], false, err) < 0)
+    if (parse_by(by, &request.by, err) < 0 || trace_open(&trace, argv[first], false, err) < 0)
         return -err->code;
     result = run(store_db(trace.store), argv[first], &request, json, err);
     return trace_close(&trace, result, err);

@@ -4,7 +4,7 @@
  * Who keeps whom waiting: calls that are outstanding at the same service, which is one port of a
  * server, share its time.  Everything follows from the times of calls and replies in the trace.
  *
- * - A group is a client or a connection of one service.
+ * - A group is a client, a connection or an export (store/exports.h) of one service.
  * - Share: at each moment at which calls are outstanding, each call has the same part of the
  *   service's time.  A group's share is the sum of its parts.
  * - Service time of a call: the median latency of calls of the same procedure and size (to a factor
@@ -36,12 +36,16 @@ struct starve_bucket {
     double latency; /* sum, ns */
 };
 
+enum starve_by { STARVE_CLIENT, STARVE_CONNECTION, STARVE_EXPORT };
+
 struct starve_group {
     uint32_t service;
-    char client[ADDRESS_TEXT_MAX];
-    int port;              /* of the client; 0: all of them */
-    int top;               /* its place among the first STARVE_TOP, or -1 */
-    uint64_t calls, bytes; /* answered; of contents */
+    char client[ADDRESS_TEXT_MAX]; /* "": it is an export */
+    int port;                      /* of the client; 0: all of them */
+    char *label;                   /* of an export; owned */
+    uint32_t number;               /* of an export */
+    int top;                       /* its place among the first STARVE_TOP, or -1 */
+    uint64_t calls, bytes;         /* answered; of contents */
     uint64_t most,
         most_bytes; /* outstanding at a time; bytes that READs ask for and WRITEs bring */
     double busy;    /* ns: sum of latencies */
@@ -85,7 +89,7 @@ struct starve_cell {       /* of a group in an interval */
 
 struct starve_request {
     struct traffic traffic;
-    bool by_connection;
+    enum starve_by by;
     int64_t every; /* ns, or INT64_MIN */
     uint64_t top;  /* groups to show */
 };

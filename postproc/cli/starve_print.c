@@ -7,10 +7,14 @@
 #include "base/json.h"
 #include "base/values.h"
 #include "cli/starve.h"
+#include "store/exports.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The heads of columns: a connection is a client's. */
+static const char *const by_names[] = { "client", "client", "export" };
 
 static double ratio(double a, double b)
 {
@@ -24,6 +28,8 @@ static double part(const struct starve *st, const struct starve_group *g)
 
 static const char *name_of(const struct starve_group *g, char text[ADDRESS_TEXT_MAX + 16])
 {
+    if (g->label)
+        return g->label;
     if (g->port)
         snprintf(text, ADDRESS_TEXT_MAX + 16, "%s port %d", g->client, g->port);
     else
@@ -76,9 +82,9 @@ static void text_service(const struct starve_request *request, const struct star
     printf("%s port %d: %s calls; at most %" PRIu64 " outstanding, %.2f on average in the %s in"
            " which there were any\n"
            "    share       calls    contents     mean   most  most bytes       p50       p99"
-           "  queueing  client\n",
+           "  queueing  %s\n",
            s->server, s->port, count_text(s->calls, calls), s->most, ratio(s->busy, s->active),
-           duration_text((int64_t)s->active, active));
+           duration_text((int64_t)s->active, active), by_names[request->by]);
     left = request->top;
     for (uint32_t i = 0; i < st->group_count && left; i++)
         if (st->groups[st->order[i]].service == v && st->groups[st->order[i]].calls && left--)
@@ -124,8 +130,8 @@ static void text_intervals(const struct starve_request *request, const struct st
         latency[VALUE_TEXT_MAX], name[ADDRESS_TEXT_MAX + 16];
 
     if (st->intervals)
-        printf("%-29s %11s %11s %11s %9s  client\n", "interval", "outstanding", "calls", "contents",
-               "latency");
+        printf("%-29s %11s %11s %11s %9s  %s\n", "interval", "outstanding", "calls", "contents",
+               "latency", by_names[request->by]);
     for (uint32_t i = 0; i < st->intervals; i++)
         for (uint32_t k = 0; k < st->first_count; k++) {
             const struct starve_cell *c = &st->cells[(size_t)i * STARVE_TOP + k];
@@ -163,16 +169,22 @@ static void json_double(struct json *j, const char *key, double value)
     json_number(j, key, "%.6g", value);
 }
 
+static void json_group_name(struct json *j, const struct starve_group *g)
+{
+    json_text(j, "client", g->label ? NULL : g->client);
+    if (g->port)
+        json_i64(j, "client_port", g->port);
+    else
+        json_null(j, "client_port");
+    json_text(j, "export", g->label && g->number != EXPORT_NONE ? g->label : NULL);
+}
+
 static void json_group(struct json *j, const struct starve *st, uint32_t index)
 {
     const struct starve_group *g = &st->groups[index];
 
     json_object(j, NULL);
-    json_text(j, "client", g->client);
-    if (g->port)
-        json_i64(j, "client_port", g->port);
-    else
-        json_null(j, "client_port");
+    json_group_name(j, g);
     json_u64(j, "calls", g->calls);
     json_u64(j, "bytes", g->bytes);
     json_double(j, "share", part(st, g));
@@ -191,11 +203,7 @@ static void json_group(struct json *j, const struct starve *st, uint32_t index)
         if (by->service != g->service || !(g->behind[i] > 0))
             continue;
         json_object(j, NULL);
-        json_text(j, "client", by->client);
-        if (by->port)
-            json_i64(j, "client_port", by->port);
-        else
-            json_null(j, "client_port");
+        json_group_name(j, by);
         json_double(j, "part", ratio(g->behind[i], g->queued));
         json_object_end(j);
     }
@@ -243,11 +251,7 @@ static void json_who(struct json *j, const struct starve *st, uint32_t group)
 
     json_text(j, "server", st->services[g->service].server);
     json_i64(j, "port", st->services[g->service].port);
-    json_text(j, "client", g->client);
-    if (g->port)
-        json_i64(j, "client_port", g->port);
-    else
-        json_null(j, "client_port");
+    json_group_name(j, g);
 }
 
 static void json_intervals(struct json *j, const struct starve_request *request,

@@ -7,7 +7,7 @@
  * starve.h.
  */
 #include "base/grow.h"
-#include "cli/starve.h"
+#include "cli/starve_groups.h"
 #include "store/sql.h"
 
 #include <stdio.h>
@@ -30,8 +30,7 @@ struct sweep {
     const struct starve_request *request;
     struct starve_times *times;
     bool second;
-    uint32_t *group_of; /* by flow */
-    uint32_t flows;
+    struct starve_groups groups;
     struct call *calls;
     uint32_t call_count, call_cap;
     uint32_t *heap, *spare; /* indexes of calls: outstanding, free */
@@ -235,14 +234,18 @@ static int end(struct sweep *s, struct err *err)
 
 static int take_call(struct sweep *s, sqlite3_stmt *stmt, struct err *err)
 {
-    uint32_t flow = (uint32_t)sqlite3_column_int64(stmt, 2), index;
+    const struct export_of of = { sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 7),
+                                  sqlite3_column_int64(stmt, 8), sqlite3_column_int64(stmt, 9) };
+    uint32_t group, index;
     struct call *c;
     int result = 0;
 
     while (result == 0 && s->heap_count &&
            s->calls[s->heap[0]].replied <= sqlite3_column_int64(stmt, 0))
         result = end(s, err);
-    if (result < 0 || flow >= s->flows)
+    if (result == 0)
+        result = starve_groups_find(&s->groups, s->starve, &of, &group, err);
+    if (result < 0 || group == UINT32_MAX)
         return result;
     if (!s->spare_count && GROW(s->calls, s->call_count, s->call_cap) < 0)
         return err_memory(err, "outstanding calls");
@@ -251,7 +254,7 @@ static int take_call(struct sweep *s, sqlite3_stmt *stmt, struct err *err)
     memset(c, 0, sizeof(*c));
     c->called = sqlite3_column_int64(stmt, 0);
     c->replied = sqlite3_column_int64(stmt, 1);
-    c->group = s->group_of[flow];
+    c->group = group;
     c->bytes = (uint64_t)sqlite3_column_int64(stmt, 5);
     c->moved = (uint64_t)sqlite3_column_int64(stmt, 6);
     c->kind = (struct starve_kind){ s->starve->groups[c->group].service,
@@ -267,7 +270,8 @@ static int run(struct sweep *s, sqlite3 *db, struct err *err)
     static const char sql[] =
         "SELECT o.call_time, o.reply_time, o.flow, o.program, o.procedure,"
         " CASE WHEN o.program = 100003 AND o.procedure IN (6, 7) THEN o.count END,"
-        " CASE WHEN o.program = 100003 AND o.procedure IN (6, 7) THEN o.data_length END"
+        " CASE WHEN o.program = 100003 AND o.procedure IN (6, 7) THEN o.data_length END,"
+        " o.path, o.object, o.new_object"
         " FROM operation o WHERE o.call_time IS NOT NULL AND o.reply_time >= o.call_time "
         "AND" TRAFFIC_OPERATION " ORDER BY ifnull(o.call_time, o.reply_time)";
     sqlite3_stmt *stmt;
@@ -280,62 +284,6 @@ static int run(struct sweep *s, sqlite3 *db, struct err *err)
             break;
     while (result == 0 && s->heap_count)
         result = end(s, err);
-    return sql_end(stmt, result, err);
-}
-
-/* Rows come by service and client. */
-static int add_flow(struct sweep *s, sqlite3_stmt *stmt, struct err *err)
-{
-    struct starve *st = s->starve;
-    uint32_t id = (uint32_t)sqlite3_column_int64(stmt, 0);
-    const char *client = sql_column_text(stmt, 1), *server = sql_column_text(stmt, 3);
-    int port = sqlite3_column_int(stmt, 4);
-    struct starve_service *v = st->service_count ? &st->services[st->service_count - 1] : NULL;
-    struct starve_group *g = st->group_count ? &st->groups[st->group_count - 1] : NULL;
-
-    if (!v || v->port != port || strcmp(v->server, server) != 0) {
-        if (GROW(st->services, st->service_count, st->service_cap) < 0)
-            return err_memory(err, "services");
-        v = &st->services[st->service_count++];
-        *v = (struct starve_service){ .port = port, .alone = UINT32_MAX };
-        snprintf(v->server, sizeof(v->server), "%s", server);
-        g = NULL;
-    }
-    if (!g || s->request->by_connection || strcmp(g->client, client) != 0) {
-        if (GROW(st->groups, st->group_count, st->group_cap) < 0)
-            return err_memory(err, "clients");
-        g = &st->groups[st->group_count++];
-        *g = (struct starve_group){ .service = st->service_count - 1,
-                                    .port =
-                                        s->request->by_connection ? sqlite3_column_int(stmt, 2) : 0,
-                                    .top = -1 };
-        snprintf(g->client, sizeof(g->client), "%s", client);
-    }
-    if (id < s->flows)
-        s->group_of[id] = st->group_count - 1;
-    return 0;
-}
-
-static int read_flows(struct sweep *s, sqlite3 *db, struct err *err)
-{
-    sqlite3_stmt *stmt;
-    int64_t most;
-    int result;
-
-    if (sql_number(db, "SELECT max(id) FROM flow", 0, &most, err) < 0)
-        return -err->code;
-    s->flows = (uint32_t)most + 1;
-    s->group_of = calloc(s->flows, sizeof(*s->group_of));
-    if (!s->group_of)
-        return err_memory(err, "connections");
-    if (sql_prepare(db,
-                    "SELECT id, client, client_port, server, server_port FROM flow"
-                    " ORDER BY server, server_port, client, id",
-                    &stmt, err) < 0)
-        return -err->code;
-    while ((result = sql_row(stmt, err)) > 0)
-        if ((result = add_flow(s, stmt, err)) < 0)
-            break;
     return sql_end(stmt, result, err);
 }
 
@@ -446,7 +394,7 @@ int starve_read(sqlite3 *db, const struct starve_request *request, struct starve
     int result;
 
     *st = (struct starve){ .begin = 0 };
-    result = read_flows(&s, db, err);
+    result = starve_groups_begin(&s.groups, st, request->by, db, err);
     if (result == 0 && !(s.times = starve_times_new(st->service_count, err)))
         result = -err->code;
     if (result == 0)
@@ -467,7 +415,7 @@ int starve_read(sqlite3 *db, const struct starve_request *request, struct starve
                             0, &unanswered, err);
     st->unanswered = result == 0 ? (uint64_t)unanswered : 0;
     starve_times_free(s.times);
-    free(s.group_of);
+    starve_groups_free(&s.groups);
     free(s.calls);
     free(s.heap);
     free(s.spare);
@@ -476,6 +424,8 @@ int starve_read(sqlite3 *db, const struct starve_request *request, struct starve
 
 void starve_free(struct starve *st)
 {
+    for (uint32_t i = 0; i < st->group_count; i++)
+        free(st->groups[i].label);
     free(st->services);
     free(st->groups);
     free(st->order);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: asan
-"""info --by export: the exports of a made capture, which the generator knows, and of real ones.
+"""info and starve --by export, and the page of a trace: the exports of a made capture, which the generator knows, and of real ones.
 
 The capture has exports that are mounted, exports that only file systems (fsid) tell apart, exports that
 share a file system, one that is mounted after its root was used, handles without attributes, and calls
@@ -17,8 +17,9 @@ import tempfile
 
 SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
 CAPTURES = pathlib.Path(os.environ.get("CAPTURES") or SRC / "captures")
-sys.path.insert(0, str(SRC / "tests/gen"))
+sys.path[:0] = [str(SRC / "tests/gen"), str(SRC / "tests/pipeline")]
 
+import audit_schema  # noqa: E402
 import capfile  # noqa: E402
 import database  # noqa: E402
 import messages  # noqa: E402
@@ -165,6 +166,17 @@ def made(folder):
     check('<h2 id="exports">' in page and all(name in page for name in wanted if name), "the page")
     report = json.loads(good("report", "--json", "--server", TWO, db))
     check({g["export"]: g["operations"] for g in report["exports"]["groups"]} == mine, "report --server")
+    done = run("starve", "--by", "export", "--json", db)
+    told = json.loads(done.stdout)
+    problems = list(audit_schema.errors(json.loads((SRC / "schemas/starve.schema.json").read_text()), told))
+    check(not problems, "starve: %s" % problems)
+    shares = collections.Counter()
+    for service in told["services"]:
+        for g in service["shares"]:
+            shares[g["export"]] += g["calls"]
+    check(shares == wanted, "starve: %s, not %s" % (shares, wanted))
+    text = good("starve", "--by", "export", db)
+    check(all("  %s\n" % (name or "in no export") in text for name in wanted), "starve: text")
     done = run("info", "--by", "exports", db)
     check(done.returncode == 2 and "phase or export" in done.stderr, "--by exports: %s" % done.stderr)
 
