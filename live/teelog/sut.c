@@ -199,6 +199,7 @@ bool tee_sut_dots_are_open(struct teelog *log, const struct record_operation *op
     if (!e.procedure || e.procedure->action != ACTION_LIST || !op->reply.frame)
         return false;
     e.id = 1;
+    effect_decode(&e);
     return effect_entries(&e, look_at_dots, &(struct listed){ log, op, &unseen }) != 0;
 }
 
