@@ -8,6 +8,8 @@ import statistics
 import subprocess
 import sys
 
+import tee_memory
+
 SECONDS = 2
 LOADS = [("getattr", 1), ("getattr", 64), ("lookup", 64), ("access", 64), ("read", 64),
          ("write", 64), ("create", 64), ("list", 8)]
@@ -126,6 +128,7 @@ def memory(bench, sizes, report):
     report.add("ftnfsd, memory an empty file", (resident() - before) / LARGE, "bytes", 300, False)
     process.terminate()
     process.wait()
+    tee_memory.memory(bench, report)
 
 
 if __name__ == "__main__":

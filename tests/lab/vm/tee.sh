@@ -10,8 +10,8 @@
 #   knfsd        in a machine of its own
 # Without them, both are ganesha-vfs.  Each has a network namespace or a machine of its own: 10.99.0.1 is
 # the reference, .2 the SUT, .9 the relay, .11 the client.
-# Workloads are those of workloads.sh for one client, kinds (many kinds of operations, and errors), mail
-# (small files) and all22 (all procedures, by libnfs); without any: kinds mail git random all22.
+# Workloads are those of workloads.sh (two: two mounts without caches), kinds (many kinds of operations, and
+# errors), mail (small files) and all22 (all procedures, by libnfs); without any: kinds mail git random all22.
 # OUTPUT has the shadow's log, what "nfsdigest compare" says about it (compare.txt), and its totals
 # (shadow.json).  RULES="FILE..." are rules for both.
 #

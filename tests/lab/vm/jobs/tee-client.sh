@@ -44,6 +44,15 @@ for workload in $WORKLOADS; do
     kinds) try kinds workload "$tools/mnt/c1/w" ;;
     mail) try mail smallfiles "$tools/mnt/c1/pm" 60 150 "$SEED" ;;
     all22) ;;
+    two)
+        for folder in c2 c3; do
+            mkdir "$tools/mnt/$folder"
+            mount.nfs "$SERVER:$EXPORT" "$tools/mnt/$folder" \
+                -o "vers=3,nolock,proto=$PROTO,noac,nosharecache" || exit 1
+        done
+        try two run workloads.sh two /mnt/c2 /mnt/c3
+        umount "$tools/mnt/c2" "$tools/mnt/c3"
+        ;;
     *) try "$workload" run workloads.sh "$workload" /mnt/c1 ;;
     esac
 done

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""For the part "live" of run.py: memory that nfstee shadow needs for each object, and for each request that waits
+for the SUT, beyond its fixed buffers: the difference between many of them and a few."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+from live_client import Client  # noqa: E402
+from model_xdr import GETATTR  # noqa: E402
+from tee_traffic import Shadow, attached, servers  # noqa: E402
+
+# with the fewest, the window in which retransmissions are known is full (engine/flow/calls.h)
+OBJECTS, WAITING = (60_000, 160_000), (1000, 7000)
+OBJECT_MOST, REQUEST_MOST = 200, 128  # bytes
+
+
+def resident(process):
+    """Without the ring, which is the relay's."""
+    text = pathlib.Path("/proc/%d/status" % process.pid).read_text()
+    return int(text.split("RssAnon:")[1].split()[0]) * 1024
+
+
+def make(bench, server, count):
+    subprocess.run([str(bench.tools / "bench_nfs"), "127.0.0.1", str(server.port), str(server.port), "/a", "getattr",
+                    "1", "1", str(count)], input="\n", text=True, stdout=subprocess.DEVNULL, check=True)
+
+
+def of_objects(bench, count):
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        make(bench, reference, count)
+        with Shadow(folder, relay, sut) as shadow:
+            shadow.settle(110)
+            return resident(shadow.process)
+
+
+def of_requests(bench):
+    """GETATTRs: the shortest ones."""
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay, \
+            Shadow(folder, relay, sut, "--timeout", "100s") as shadow:
+        shadow.settle()
+        client = Client(relay)
+        root = client.mount(b"/a")
+        sut.process.send_signal(signal.SIGSTOP)
+        found, sent = [], 0
+        for count in WAITING:
+            while sent < count:
+                client.nfs(GETATTR, {"object": root})
+                sent += 1
+            shadow.wait_for(lambda: shadow.statistics()["requests"]["waiting"] >= count, "waiting request")
+            found.append(resident(shadow.process))
+        sut.process.send_signal(signal.SIGCONT)
+        return found
+
+
+def memory(bench, report):
+    os.environ.setdefault("BUILD", str(bench.build))
+    few, many = (of_objects(bench, count) for count in OBJECTS)
+    report.add("nfstee shadow, memory an object", (many - few) / (OBJECTS[1] - OBJECTS[0]), "bytes", OBJECT_MOST,
+               False)
+    few, many = of_requests(bench)
+    report.add("nfstee shadow, memory a waiting request", (many - few) / (WAITING[1] - WAITING[0]), "bytes",
+               REQUEST_MOST, False)
