@@ -331,7 +331,7 @@ int judge_pair(struct judge *j, struct judge_pair *pair, struct err *err)
                        (long long)pair->id);
     j->pair = pair;
     j->sets_access_time = false;
-    j->left_open = 0;
+    j->left_open = j->told = 0;
     memset(j->differs, 0, sizeof(j->differs));
     memset(j->compared, 0, sizeof(j->compared));
     if (judge_read_result(j, &pair->half[REF], err) < 0 ||
@@ -352,7 +352,7 @@ void judge_note_unsettled(struct judge *j, int64_t time)
 
 uint32_t judge_left_open(const struct judge *j)
 {
-    return j->partly ? j->left_open : 0;
+    return j->partly ? j->left_open & ~j->told : 0;
 }
 
 int judge_finish(struct judge *j, struct err *err)

@@ -272,6 +272,8 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
         return judge_uncertain(f->j, (enum withheld_reason)reason, &d, err);
     }
     place->n.different++;
+    if (place->is_time) /* there is one bit for all objects: what differs must not be hidden */
+        f->j->told |= open_time(place);
     return judge_differ(f->j, &d, err);
 }
 

@@ -110,7 +110,8 @@ struct judge {
         *found_in[SIDES];    /* replies with the compared values; NULL: the pair's own */
     struct body arguments;   /* of the side that is being read */
     bool sets_access_time;   /* the pair does */
-    uint32_t left_open;      /* judge_left_open */
+    uint32_t left_open;      /* judge_left_open, */
+    uint32_t told;           /* but for these, of which a difference was told */
     int64_t unsettled;       /* judge_note_unsettled */
     bool differs[WHOSE_MAX]; /* an attribute differs, also if this was withheld */
     bool compared[WHOSE_MAX];

@@ -164,6 +164,13 @@ static void test_logged(void **state)
         { "live" },
         { "GETATTR 4 mtime=2010/2010.05 keep=1" },
         { "GETATTR 4 mtime=2010/2015 logged=1", "mtime: sut later" },
+        /* nor is what would hide that another time of the pair differs */
+        { "live" },
+        { "WRITE 4 ctime=2010.0005/2018 mtime=2010.0005/2018 late=8" },
+        { "LINK 4 to=1.a mtime=2010.0005/2018 keep=1", "mtime: sut later" }, /* the directory's */
+        { "live" },
+        { "LINK 4 to=1.a mtime=2010.0005/2018 logged=1",
+          "mtime: ref of this request, sut earlier; mtime: ref of this request, sut earlier" },
         /* contents and attributes, after two changes at once */
         { "live" },
         { "WRITE 4 offset=0 count=4 overlap=odAD", "lost 4 (conflict); lost 4 0-4 (conflict)" },
