@@ -103,6 +103,11 @@ void loop_free(struct loop *loop)
     free(loop);
 }
 
+bool loop_has_more(const struct loop *loop)
+{
+    return loop->event_at < loop->event_count;
+}
+
 /* --- watches */
 
 static int control(struct loop *loop, int what, struct watch *watch, uint32_t events,
@@ -236,13 +241,17 @@ static bool open_alarm(struct loop *loop)
     return false;
 }
 
-/* Sees to it that a wait without a timeout ends at |at|.  False: that cannot be. */
+/* A wait without a timeout ends at |at|, or earlier. */
+static bool alarm_is_set(const struct loop *loop, int64_t at)
+{
+    return loop->alarm_at && loop->alarm_at <= at;
+}
+
+/* Sees to it that it does.  False: that cannot be. */
 static bool set_alarm(struct loop *loop, int64_t at)
 {
     const struct itimerspec when = { .it_value = { at / 1000000000, at % 1000000000 } };
 
-    if (loop->alarm_at && loop->alarm_at <= at)
-        return true;
     if (loop->no_alarm || (loop->alarm.fd < 0 && !open_alarm(loop)) ||
         timerfd_settime(loop->alarm.fd, TFD_TIMER_ABSTIME, &when, NULL) < 0)
         return false;
@@ -311,9 +320,9 @@ static int run_idle_once(struct loop *loop, struct err *err)
  * asks for waits for the next one. */
 static int run_idle(struct loop *loop, struct err *err)
 {
-    int result = run_idle_once(loop, err);
+    int result = loop->idle ? run_idle_once(loop, err) : 0;
 
-    return result ? result : run_idle_once(loop, err);
+    return result || !loop->idle ? result : run_idle_once(loop, err);
 }
 
 /* --- rounds */
@@ -385,7 +394,7 @@ static int wait_for_events(struct loop *loop, struct err *err)
         return ended_wait(loop, err);
     if (loop->idle) {
         timeout = &span;
-    } else if (loop->heap_count) {
+    } else if (loop->heap_count && !alarm_is_set(loop, loop->heap[1]->at)) {
         int64_t left = loop->heap[1]->at - loop_clock();
 
         if (left > 0)
@@ -393,7 +402,9 @@ static int wait_for_events(struct loop *loop, struct err *err)
         if (left < ALARM_FROM || !set_alarm(loop, loop->heap[1]->at))
             timeout = &span;
     }
-    loop->event_count = epoll_pwait2(loop->epoll, loop->events, LOOP_EVENTS, timeout, NULL);
+    loop->event_count = timeout
+                            ? epoll_pwait2(loop->epoll, loop->events, LOOP_EVENTS, timeout, NULL)
+                            : epoll_wait(loop->epoll, loop->events, LOOP_EVENTS, -1);
     loop->now = loop_clock();
     if (loop->spin && loop->event_count > 0 && loop->now - begun < SPIN_NEAR * loop->spin &&
         loop->spin_trust < SPIN_TRUST)

@@ -25,13 +25,30 @@ void relay_copy_open(struct pair *pair, uint16_t flags)
                        (struct bytes){ (const uint8_t *)&open, sizeof(open) });
 }
 
-void relay_copy_bytes(struct pair *pair, const struct pass *pass, struct bytes bytes, int64_t time)
+static struct ring_entry bytes_of(const struct pair *pair, const struct pass *pass, int64_t time)
 {
-    const struct ring_entry e = {
+    return (struct ring_entry){
         .connection = pair->number, .offset = pass->offset, .time = time, .kind = pass->kind
     };
+}
+
+void relay_copy_bytes(struct pair *pair, const struct pass *pass, struct bytes bytes, int64_t time)
+{
+    const struct ring_entry e = bytes_of(pair, pass, time);
 
     ring_put(pair->relay->setup.ring, &e, bytes);
+}
+
+uint8_t *relay_copy_begin(struct pair *pair, uint32_t want, uint32_t *room)
+{
+    return ring_begin(pair->relay->setup.ring, want, room);
+}
+
+void relay_copy_end(struct pair *pair, const struct pass *pass, uint32_t len, int64_t time)
+{
+    const struct ring_entry e = bytes_of(pair, pass, time);
+
+    ring_end(pair->relay->setup.ring, &e, len);
 }
 
 void relay_copy_mark(struct pair *pair, uint16_t kind, uint64_t offset, uint16_t flags)

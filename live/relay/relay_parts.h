@@ -2,8 +2,8 @@
 /* live/relay/relay_parts.h
  *
  * Shared by the files of the relay: relay.c accepts and connects, relay_pass.c passes bytes on,
- * relay_copy.c writes the ring, relay_udp.c relays datagrams, relay_inject.c injects
- * faults.
+ * relay_gather.c passes on what came at once, relay_long.c what is long, relay_copy.c writes the
+ * ring, relay_udp.c relays datagrams, relay_inject.c injects faults.
  */
 #ifndef NFSDIGEST_RELAY_RELAY_PARTS_H
 #define NFSDIGEST_RELAY_RELAY_PARTS_H
@@ -24,11 +24,12 @@ struct pass {
     struct side *from, *to;
     uint8_t *held; /* bytes that |to| did not take; NULL: none */
     uint32_t held_at, held_len;
-    uint32_t may;       /* of |held_len|, may be sent now */
-    uint64_t offset;    /* bytes that were read */
-    bool ended, passed; /* |from| was closed; |to| was told */
-    bool more;          /* |from| may have bytes, or an end, of which epoll has told already */
-    uint16_t kind;      /* RELAY_TO_SERVER, RELAY_TO_CLIENT */
+    uint32_t may;         /* of |held_len|, may be sent now */
+    uint64_t offset;      /* bytes that were read */
+    bool ended, passed;   /* |from| was closed; |to| was told */
+    bool more;            /* |from| may have bytes, or an end, of which epoll has told already */
+    uint8_t expects_long; /* relay_long.c */
+    uint16_t kind;        /* RELAY_TO_SERVER, RELAY_TO_CLIENT */
     struct relay_direction_counts *counts;
 };
 
@@ -51,6 +52,19 @@ struct lane {
     struct net_address server, local; /* |local|: to connect from */
 };
 
+/* Bytes that were read in this round, and are sent at its end. */
+enum {
+    GATHER_MOST = LOOP_EVENTS,
+    GATHER_LONG = 1024, /* what is longer is sent at once */
+};
+struct gathered {
+    struct pass *pass;
+    const uint8_t *data; /* in |chunk| */
+    uint32_t len;
+    int result;   /* of relay_send */
+    int64_t time; /* when they were read */
+};
+
 struct relay {
     struct loop *loop;
     struct relay_setup setup;
@@ -60,8 +74,17 @@ struct relay {
     uint64_t last_number;
     struct pair *pairs;
     struct relay_udp *udp; /* NULL: no datagrams are relayed */
-    uint8_t chunk[RELAY_CHUNK];
+    struct gathered gathered[GATHER_MOST];
+    uint32_t gathered_count, gathered_len;
+    struct idle round_end;
+    uint8_t chunk[GATHER_MOST * GATHER_LONG + RELAY_CHUNK]; /* relay_room */
 };
+
+/* Where RELAY_CHUNK bytes can be read to: behind what was gathered. */
+static inline uint8_t *relay_room(struct relay *relay)
+{
+    return relay->chunk + relay->gathered_len;
+}
 
 /* relay.c: ends a pair and frees it.  |why|: unless both sides have ended, both are reset. */
 void relay_end(struct pair *pair, enum relay_why why);
@@ -87,8 +110,37 @@ void relay_pass_begin(struct pair *pair);
 /* Callback of both sides. */
 int relay_pass_ready(void *ctx, uint32_t events, struct err *err);
 
+/* What sending can lead to. */
+enum {
+    RELAY_GOES_ON,
+    RELAY_RESET_BY_RECEIVER,
+    RELAY_RESET_BY_SENDER,
+    RELAY_NO_MEMORY,
+    RELAY_RESET_BY_RULE,
+};
+/* Sends |bytes|, of which |may| may be sent now.  What is not taken is held. */
+int relay_send(struct pass *pass, struct bytes bytes, uint32_t may);
+/* Copies |bytes|, which were read at |time|, into the ring, and counts them. */
+void relay_sent(struct pair *pair, struct pass *pass, struct bytes bytes, int64_t time);
+/* Only counts them. */
+void relay_passed(struct pass *pass, uint32_t len);
+/* Watches both sides for what they can do now, or ends the pair, as |result| says. */
+void relay_settle(struct pass *pass, int result);
+
 /* Sends what may be sent.  The pair may be gone then. */
 void relay_pass_go_on(struct pass *pass);
+
+/* relay_gather.c: puts |bytes|, which lie behind what was gathered, off to the end of this round.
+ * false: they are not put off. */
+bool relay_gather(struct pass *pass, struct bytes bytes, int64_t time);
+/* Sends what was put off for a pair that ends. */
+void relay_gather_end(struct pair *pair);
+
+/* relay_long.c: notes how much was read.  |expects_long| is above 0 if long messages are likely. */
+void relay_long_note(struct pass *pass, uint32_t got);
+/* For a pair with a ring, without faults: passes long messages on.  false: there is something else
+ * to read.  |result| is that of relay_send. */
+bool relay_long(struct pass *pass, int *result);
 
 /* relay_inject.c */
 static inline bool relay_injects(const struct pair *pair)
@@ -104,6 +156,9 @@ void relay_inject_end(struct pair *pair);
 /* relay_copy.c: entries of the ring; they do nothing without one. */
 void relay_copy_open(struct pair *pair, uint16_t flags);
 void relay_copy_bytes(struct pair *pair, const struct pass *pass, struct bytes bytes, int64_t time);
+/* Where the next bytes are read to, at most |want|; relay_copy_end says how many came (ring.h). */
+uint8_t *relay_copy_begin(struct pair *pair, uint32_t want, uint32_t *room);
+void relay_copy_end(struct pair *pair, const struct pass *pass, uint32_t len, int64_t time);
 void relay_copy_mark(struct pair *pair, uint16_t kind, uint64_t offset, uint16_t flags);
 int64_t relay_copy_clock(void); /* ns since 1970 */
 

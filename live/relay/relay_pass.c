@@ -15,9 +15,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* What the functions below return: */
-enum { GOES_ON, RESET_BY_RECEIVER, RESET_BY_SENDER, NO_MEMORY, RESET_BY_RULE };
-
 static bool is_gone(int error)
 {
     return error != EAGAIN && error != EINTR && error != ENOBUFS;
@@ -29,52 +26,79 @@ static int hold(struct pass *pass, struct bytes rest, uint32_t may)
 {
     pass->held = malloc(rest.len);
     if (!pass->held)
-        return NO_MEMORY;
+        return RELAY_NO_MEMORY;
     memcpy(pass->held, rest.data, rest.len);
     pass->held_at = 0;
     pass->held_len = rest.len;
     pass->may = may;
     pass->counts->waits += may > 0;
-    return GOES_ON;
+    return RELAY_GOES_ON;
+}
+
+int relay_send(struct pass *pass, struct bytes bytes, uint32_t may)
+{
+    ssize_t sent = may ? send(pass->to->fd, bytes.data, may, MSG_NOSIGNAL) : 0;
+    bool gone = sent < 0 && is_gone(errno);
+    int result;
+
+    if (sent == bytes.len)
+        return RELAY_GOES_ON;
+    sent = sent < 0 ? 0 : sent;
+    result = hold(pass, (struct bytes){ bytes.data + sent, bytes.len - (uint32_t)sent },
+                  may - (uint32_t)sent);
+    return gone ? RELAY_RESET_BY_RECEIVER : result;
+}
+
+void relay_passed(struct pass *pass, uint32_t len)
+{
+    pass->offset += len;
+    pass->counts->bytes += len;
+    pass->counts->reads++;
+}
+
+void relay_sent(struct pair *pair, struct pass *pass, struct bytes bytes, int64_t time)
+{
+    if (pair->relay->setup.ring)
+        relay_copy_bytes(pair, pass, bytes, time);
+    relay_passed(pass, bytes.len);
+}
+
+static int pass_on(struct pair *pair, struct pass *pass, struct bytes bytes)
+{
+    int64_t time = relay_copy_clock(), may = bytes.len;
+    int result;
+
+    if (relay_injects(pair))
+        may = relay_inject(pair, pass, bytes);
+    else if (relay_gather(pass, bytes, time))
+        return RELAY_GOES_ON;
+    /* forward first: the copy is in nobody's way */
+    result = may < 0 ? RELAY_RESET_BY_RULE : relay_send(pass, bytes, (uint32_t)may);
+    relay_sent(pair, pass, bytes, time);
+    return result;
 }
 
 static int read_some(struct pair *pair, struct pass *pass)
 {
     struct relay *relay = pair->relay;
-    ssize_t got = recv(pass->from->fd, relay->chunk, sizeof(relay->chunk), 0), sent;
-    int64_t time, may = got;
-    int result = GOES_ON;
+    uint8_t *room = relay_room(relay);
+    int result = RELAY_GOES_ON;
+    ssize_t got;
 
-    pass->more = got == sizeof(relay->chunk);
+    if (pass->expects_long && relay->setup.ring && !relay_injects(pair) &&
+        relay_long(pass, &result))
+        return result;
+    got = recv(pass->from->fd, room, RELAY_CHUNK, 0);
+    pass->more = got == RELAY_CHUNK;
     if (got < 0)
-        return is_gone(errno) ? RESET_BY_SENDER : GOES_ON;
+        return is_gone(errno) ? RELAY_RESET_BY_SENDER : RELAY_GOES_ON;
     if (got == 0) {
         pass->ended = true;
         relay_copy_mark(pair, pass->kind + RELAY_END_TO_SERVER - RELAY_TO_SERVER, pass->offset, 0);
-        return GOES_ON;
+        return RELAY_GOES_ON;
     }
-    time = relay_copy_clock();
-    /* forward first: the copy is in nobody's way */
-    if (relay_injects(pair))
-        may = relay_inject(pair, pass, (struct bytes){ relay->chunk, (uint32_t)got });
-    sent = may > 0 ? send(pass->to->fd, relay->chunk, (size_t)may, MSG_NOSIGNAL) : 0;
-    if (may < 0) {
-        result = RESET_BY_RULE;
-    } else if (sent < got) {
-        bool gone = sent < 0 && is_gone(errno);
-
-        sent = sent < 0 ? 0 : sent;
-        result = hold(pass, (struct bytes){ relay->chunk + sent, (uint32_t)(got - sent) },
-                      (uint32_t)(may - sent));
-        if (gone)
-            result = RESET_BY_RECEIVER;
-    }
-    if (relay->setup.ring)
-        relay_copy_bytes(pair, pass, (struct bytes){ relay->chunk, (uint32_t)got }, time);
-    pass->offset += (uint64_t)got;
-    pass->counts->bytes += (uint64_t)got;
-    pass->counts->reads++;
-    return result;
+    relay_long_note(pass, (uint32_t)got);
+    return pass_on(pair, pass, (struct bytes){ room, (uint32_t)got });
 }
 
 static int send_held(struct pass *pass)
@@ -82,10 +106,10 @@ static int send_held(struct pass *pass)
     ssize_t sent;
 
     if (!pass->may)
-        return GOES_ON;
+        return RELAY_GOES_ON;
     sent = send(pass->to->fd, pass->held + pass->held_at, pass->may, MSG_NOSIGNAL);
     if (sent < 0)
-        return is_gone(errno) ? RESET_BY_RECEIVER : GOES_ON;
+        return is_gone(errno) ? RELAY_RESET_BY_RECEIVER : RELAY_GOES_ON;
     pass->held_at += (uint32_t)sent;
     pass->held_len -= (uint32_t)sent;
     pass->may -= (uint32_t)sent;
@@ -93,7 +117,7 @@ static int send_held(struct pass *pass)
         free(pass->held);
         pass->held = NULL;
     }
-    return GOES_ON;
+    return RELAY_GOES_ON;
 }
 
 static void pass_end(struct pass *pass)
@@ -157,9 +181,9 @@ static enum relay_why why(int result, const struct side *side)
 {
     bool is_client = side == &side->pair->client;
 
-    if (result == NO_MEMORY || result == RESET_BY_RULE)
+    if (result == RELAY_NO_MEMORY || result == RELAY_RESET_BY_RULE)
         return RELAY_WHY_RELAY;
-    return is_client == (result == RESET_BY_SENDER) ? RELAY_WHY_CLIENT : RELAY_WHY_SERVER;
+    return is_client == (result == RELAY_RESET_BY_SENDER) ? RELAY_WHY_CLIENT : RELAY_WHY_SERVER;
 }
 
 static bool has_failed(int fd)
@@ -177,12 +201,12 @@ int relay_pass_ready(void *ctx, uint32_t events, struct err *err)
     bool is_client = side == &pair->client;
     struct pass *in = is_client ? &pair->to_server : &pair->to_client;
     struct pass *out = is_client ? &pair->to_client : &pair->to_server;
-    int result = GOES_ON;
+    int result = RELAY_GOES_ON;
 
     (void)err;
     if (out->held && events & EPOLLOUT) {
         result = send_held(out);
-        if (result == RESET_BY_RECEIVER) {
+        if (result == RELAY_RESET_BY_RECEIVER) {
             relay_end(pair, is_client ? RELAY_WHY_CLIENT : RELAY_WHY_SERVER);
             return 0;
         }
@@ -190,8 +214,10 @@ int relay_pass_ready(void *ctx, uint32_t events, struct err *err)
     if (!in->held && !in->ended && events & (EPOLLIN | EPOLLHUP | EPOLLERR))
         result = read_some(pair, in);
     else if (events & EPOLLERR && has_failed(side->fd))
-        result = RESET_BY_SENDER;
-    if (result != GOES_ON) {
+        result = RELAY_RESET_BY_SENDER;
+    if (result == RELAY_GOES_ON && events == EPOLLIN && !in->held && !in->ended && !in->more)
+        return 0; /* as nearly always: watched for the same as before */
+    if (result != RELAY_GOES_ON) {
         relay_end(pair, why(result, side));
         return 0;
     }
@@ -206,11 +232,19 @@ int relay_pass_ready(void *ctx, uint32_t events, struct err *err)
     return 0;
 }
 
+void relay_settle(struct pass *pass, int result)
+{
+    if (result == RELAY_GOES_ON)
+        watch_both(pass->from->pair, NULL, false);
+    else
+        relay_end(pass->from->pair, why(result, pass->from));
+}
+
 void relay_pass_go_on(struct pass *pass)
 {
     struct pair *pair = pass->from->pair;
 
-    if (send_held(pass) != GOES_ON) {
+    if (send_held(pass) != RELAY_GOES_ON) {
         relay_end(pair, pass->to == &pair->client ? RELAY_WHY_CLIENT : RELAY_WHY_SERVER);
         return;
     }

@@ -14,11 +14,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+enum { FETCHED = 4 * RING_ALIGN }; /* bytes: a small call or reply */
+
 struct ring {
     int fd;
     struct ring_head *head;
     uint8_t *blocks;
-    uint64_t identity, size, written, number, bytes;
+    uint64_t identity, size, reserved, written, number, bytes;
 };
 
 /* Bytes that processes can still have, as the kernel estimates it. */
@@ -122,42 +124,76 @@ static uint32_t room(const struct ring *r)
     return RING_BLOCK - (uint32_t)(r->written % RING_BLOCK);
 }
 
-/* Writes one entry of |size| bytes, for which there is room in the block. */
-static void put(struct ring *r, const struct ring_entry *entry, uint64_t number, uint32_t size,
-                struct bytes payload)
+static uint8_t *place(const struct ring *r)
 {
-    uint8_t *at = r->blocks + r->written % r->size;
-    struct ring_entry e = *entry;
+    return r->blocks + r->written % r->size;
+}
 
-    e.number = number;
-    e.size = size;
-    e.len = payload.len;
-    /* A reader that sees any of the following stores must see this one, too.  An exchange, not a
-     * fence: ThreadSanitizer knows no fences, and on most machines it costs the same. */
-    atomic_exchange_explicit(&r->head->reserved, r->written + size, memory_order_acq_rel);
-    memcpy(at, &e, sizeof(e));
-    if (payload.len)
-        memcpy(at + sizeof(e), payload.data, payload.len);
-    r->written += size;
-    if (number)
-        atomic_store_explicit(&r->head->number, number, memory_order_relaxed);
+static uint32_t padded(uint32_t len)
+{
+    return (len + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+}
+
+/* Says that the next |size| bytes are overwritten.  A reader that sees any of the following stores
+ * must see this one, too.  An exchange, not a fence: ThreadSanitizer knows no fences, and on most
+ * machines it costs the same. */
+static void reserve(struct ring *r, uint32_t size)
+{
+    if (r->reserved < r->written + size)
+        r->reserved = r->written + size;
+    atomic_exchange_explicit(&r->head->reserved, r->reserved, memory_order_acq_rel);
+}
+
+/* Says that the entry |e|, which is there, can be read. */
+static void publish(struct ring *r, const struct ring_entry *e)
+{
+    r->written += e->size;
+    r->bytes += e->len;
+    if (e->number)
+        atomic_store_explicit(&r->head->number, e->number, memory_order_relaxed);
     atomic_store_explicit(&r->head->written, r->written, memory_order_release);
 }
 
-static void put_numbered(struct ring *r, const struct ring_entry *entry, struct bytes payload)
+/* Writes one entry of |e->size| bytes, for which there is room in the block. */
+static void put(struct ring *r, const struct ring_entry *e, const uint8_t *payload)
 {
-    uint32_t size =
-        (uint32_t)sizeof(*entry) + (payload.len + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+    uint8_t *at = place(r);
 
-    r->bytes += payload.len;
-    put(r, entry, ++r->number, size, payload);
+    reserve(r, e->size);
+    memcpy(at, e, sizeof(*e));
+    if (e->len)
+        memcpy(at + sizeof(*e), payload, e->len);
+    publish(r, e);
+}
+
+static void number(struct ring *r, struct ring_entry *e, uint32_t len)
+{
+    e->number = ++r->number;
+    e->size = (uint32_t)sizeof(*e) + padded(len);
+    e->len = len;
+}
+
+static void put_numbered(struct ring *r, struct ring_entry *e, struct bytes payload)
+{
+    number(r, e, payload.len);
+    put(r, e, payload.data);
 }
 
 static void pad(struct ring *r)
 {
-    const struct ring_entry none = { 0 };
+    const struct ring_entry none = { .size = room(r) };
 
-    put(r, &none, 0, room(r), (struct bytes){ 0 });
+    put(r, &none, NULL);
+}
+
+/* The memory of the next entry was last touched a whole ring ago.  It is fetched while the writer
+ * does something else. */
+static void fetch_next(const struct ring *r)
+{
+    const uint8_t *at = place(r);
+
+    for (uint32_t i = 0; i < FETCHED && i < room(r); i += RING_ALIGN)
+        __builtin_prefetch(at + i, 1);
 }
 
 void ring_put(struct ring *r, const struct ring_entry *entry, struct bytes payload)
@@ -176,15 +212,40 @@ void ring_put(struct ring *r, const struct ring_entry *entry, struct bytes paylo
         payload.len -= part.len;
         e.offset += part.len;
     } while (payload.len);
+    fetch_next(r);
 }
 
 void ring_put_whole(struct ring *r, const struct ring_entry *entry, struct bytes payload)
 {
+    struct ring_entry e = *entry;
+
     if (payload.len > RING_PAYLOAD_MAX)
         payload.len = RING_PAYLOAD_MAX;
-    if (payload.len > room(r) - sizeof(*entry))
+    if (payload.len > room(r) - sizeof(e))
         pad(r);
-    put_numbered(r, entry, payload);
+    put_numbered(r, &e, payload);
+}
+
+uint8_t *ring_begin(struct ring *r, uint32_t want, uint32_t *most)
+{
+    const uint32_t head = (uint32_t)sizeof(struct ring_entry);
+
+    if (room(r) == head)
+        pad(r);
+    *most = want < room(r) - head ? want : room(r) - head;
+    reserve(r, head + padded(*most));
+    return place(r) + head;
+}
+
+void ring_end(struct ring *r, const struct ring_entry *entry, uint32_t len)
+{
+    struct ring_entry e = *entry;
+
+    if (!len)
+        return;
+    number(r, &e, len);
+    memcpy(place(r), &e, sizeof(e));
+    publish(r, &e);
 }
 
 void ring_count(const struct ring *r, struct ring_counts *counts)

@@ -14,7 +14,8 @@
  * The order in memory (that of a seqlock): the writer sets |reserved| to the end of the new entry,
  * writes the entry, and sets |written| to its end.  A reader takes an entry before |written|,
  * copies it, and then looks at |reserved|: the copy is good if the entry's beginning is not more
- * than |size| before it.  Only a good copy is looked at.
+ * than |size| before it.  Only a good copy is looked at.  |reserved| never falls: if fewer bytes
+ * came than there was room for, it is beyond |written| for a while.
  *
  * The memory is sealed: it cannot shrink, grow, or be mapped for writing again.  Readers check
  * this, and do not trust the contents: no contents make them read outside the ring or wait.
@@ -88,6 +89,13 @@ uint64_t ring_identity(const struct ring *ring);
 void ring_put(struct ring *ring, const struct ring_entry *entry, struct bytes payload);
 /* Writes an entry that must not be split, with at most RING_PAYLOAD_MAX bytes. */
 void ring_put_whole(struct ring *ring, const struct ring_entry *entry, struct bytes payload);
+
+/* For a writer whose bytes come from elsewhere, such as a socket, and need no other place: returns
+ * where the payload of the next entry lies, and in |room| how much of |want| fits, at least one
+ * byte.  What lay there is lost to readers.  ring_end ends it with the |len| bytes that came, at
+ * most |room|; 0: there is no entry.  In between, nothing else is written. */
+uint8_t *ring_begin(struct ring *ring, uint32_t want, uint32_t *room);
+void ring_end(struct ring *ring, const struct ring_entry *entry, uint32_t len);
 
 struct ring_counts {
     uint64_t entries, bytes; /* of payload */

@@ -2,9 +2,9 @@
 /* tests/fuzz/fuzz_relay.c
  *
  * Both sides of a relayed connection, over socket pairs.  The input is a list of steps of two
- * bytes: who sends, reads or ends, and which faults are injected.  What a side gets, and what the
- * ring has, is what the other one sent, byte by byte; and all of it, unless somebody broke the
- * connection.
+ * bytes: who sends, reads or ends, which faults are injected, and if the relay looks before the
+ * next step.  What a side gets, and what the ring has, is what the other one sent, byte by byte;
+ * and all of it, unless somebody broke the connection.
  */
 #include "base/bytes.h"
 #include "net/listen.h"
@@ -165,6 +165,7 @@ static void steps(struct talk *t, const uint8_t *data, size_t size)
         uint8_t n = data[at + 1];
         size_t left = size - at - 2, len = n < left ? n : left;
         int who = data[at] & 1;
+        bool looks = !(data[at] & 0x80);
 
         switch (data[at] >> 1 & 3) {
         case 0:
@@ -183,7 +184,8 @@ static void steps(struct talk *t, const uint8_t *data, size_t size)
             else
                 change_rules(t, n);
         }
-        run(t);
+        if (looks)
+            run(t);
     }
 }
 
@@ -240,12 +242,29 @@ static void read_ring(struct talk *t)
     }
 }
 
+/* On a connection that nobody broke or ended, everything arrives without one's ending it. */
+static void read_all_sent(struct talk *t)
+{
+    const struct peer *c = &t->peers[CLIENT], *s = &t->peers[SERVER];
+    uint32_t rounds = 0;
+
+    if (c->shut || c->closed || s->shut || s->closed)
+        return;
+    while (t->relay->open && (c->got < s->sent.len || s->got < c->sent.len)) {
+        check(rounds++ < ROUNDS);
+        run(t);
+        read_some_of(t, CLIENT, SIZE_MAX);
+        read_some_of(t, SERVER, SIZE_MAX);
+    }
+}
+
 /* Reads what is still under way.  If nobody broke the connection, everything arrives. */
 static void end_talk(struct talk *t)
 {
     bool broken = t->peers[CLIENT].closed || t->peers[SERVER].closed;
     uint32_t rounds = 0;
 
+    read_all_sent(t);
     end_something(t, CLIENT);
     end_something(t, SERVER);
     while (t->relay->open) {

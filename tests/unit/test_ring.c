@@ -109,6 +109,81 @@ static void test_entries(void **state)
     ring_reader_free(reader);
 }
 
+/* Bytes that are written where they lie; now and then fewer than there was room for, or none. */
+static void test_in_place(void **state)
+{
+    static const uint32_t wants[] = { 1, 64, 65, 100000, RING_PAYLOAD_MAX, BIG };
+    struct ring *ring = new_ring(1);
+    struct ring_reader *reader = new_reader(ring), *late;
+    struct ring_got got;
+    uint64_t offset = 0, number = 0, reserved = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 300; i++) {
+        const struct ring_entry e = { .connection = 7, .kind = 3, .offset = offset };
+        uint32_t room, want = wants[i % 6], len;
+        uint8_t *to = ring_begin(ring, want, &room);
+
+        assert_in_range(room, 1, want < RING_PAYLOAD_MAX ? want : RING_PAYLOAD_MAX);
+        len = i % 7 == 0 ? 0 : i % 5 == 0 ? (room + 1) / 2 : room;
+        memcpy(to, stream(offset, len).data, len);
+        reserved = atomic_load(&reader->head->reserved);
+        assert_int_equal(ring_read(reader, &got, &err), 0); /* not before its end, but padding */
+        ring_end(ring, &e, len);
+        assert_int_equal(ring_read(reader, &got, &err), len != 0);
+        if (len) {
+            assert_int_equal(got.entry.number, ++number);
+            assert_int_equal(got.entry.offset, offset);
+            assert_int_equal(got.payload.len, len);
+            assert_true(is_stream(&got));
+        }
+        offset = put(ring, offset + len, 10); /* the other way of writing, in between */
+        assert_int_equal(ring_read(reader, &got, &err), 1);
+        assert_int_equal(got.entry.number, ++number);
+        assert_true(is_stream(&got));
+        assert_true(atomic_load(&reader->head->reserved) >= reserved); /* it never falls */
+        reserved = atomic_load(&reader->head->reserved);
+    }
+    /* one who comes after an entry of fewer bytes misses nothing */
+    ring_begin(ring, RING_PAYLOAD_MAX, &(uint32_t){ 0 });
+    ring_end(ring, &(struct ring_entry){ .kind = 3 }, 1);
+    late = new_reader(ring);
+    put(ring, 0, 10);
+    assert_int_equal(ring_read(late, &got, &err), 1);
+    assert_int_equal(got.lost, 0);
+    assert_true(is_stream(&got));
+    ring_reader_free(late);
+    ring_reader_free(reader);
+    ring_free(ring);
+}
+
+/* What is about to be written is gone: it can change while a reader copies it. */
+static void test_in_place_overruns(void **state)
+{
+    struct ring *ring = new_ring(1);
+    struct ring_reader *reader;
+    struct ring_counts counts;
+    struct ring_got got;
+    uint64_t begun;
+    uint32_t room;
+
+    (void)state;
+    put(ring, 0, 50000); /* so that the end of its round is not the border of a block */
+    reader = new_reader(ring);
+    ring_count(ring, &counts);
+    begun = counts.position;
+    do { /* the ring is full, and nothing is lost */
+        put(ring, 0, 1000);
+        ring_count(ring, &counts);
+    } while (counts.position + 2048 < begun + counts.size);
+    memset(ring_begin(ring, 100000, &room), 0xff, 1000);
+    assert_int_equal(ring_read(reader, &got, &err), 1);
+    assert_true(got.lost > 0);
+    assert_true(is_stream(&got));
+    ring_reader_free(reader);
+    ring_free(ring);
+}
+
 static void test_whole(void **state)
 {
     const struct ring_entry e = { .kind = 1 };
@@ -362,6 +437,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_in_place_overruns),
         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_overrun),
         cmocka_unit_test(test_two_processes),
