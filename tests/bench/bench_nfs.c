@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tests/bench/bench_nfs.c
  *
- *     bench_nfs ADDRESS NFS-PORT MOUNT-PORT EXPORT OPERATION OUTSTANDING SECONDS [FILES [RATE]]
+ *     bench_nfs ADDRESS NFS-PORT MOUNT-PORT EXPORT OPERATION OUTSTANDING SECONDS [FILES]
  *
  * One connection with so many calls outstanding, all of one kind, against any NFSv3 server:
  * getattr, lookup, access, read (4 KiB), write (4 KiB), create (and remove), list (READDIRPLUS from
  * its beginning).  Makes a directory of FILES files (100) first.  Prints calls a second, and
  * microseconds from a call to its reply: median and 99th percentile.  For part_live.py, which
  * measures the server's CPU meanwhile.
- *
- * With RATE, so many calls a second are due, whatever the server does, and their times count from
- * when they were due.
  */
 #include "bench_client.h"
 #include "net/loop.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { OUTSTANDING_MAX = 1024, BLOCK = 4096 };
@@ -144,35 +139,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How much is sent, and when. */
-struct pace {
-    uint32_t outstanding;
-    double seconds, rate; /* |rate| 0: as soon as there is room */
-    int64_t begun;
-};
-
-static int64_t due(const struct pace *p, uint64_t call)
-{
-    return p->rate > 0 ? p->begun + (int64_t)((double)call * 1e9 / p->rate) : 0;
-}
-
-/* True if there is something to read; false if a call is due first. */
-static bool wait_for(const struct bench_client *c, const struct pace *p, uint64_t calls,
-                     bool has_room)
-{
-    struct pollfd readable = { .fd = c->fd, .events = POLLIN };
-    int64_t left = due(p, calls) - loop_clock();
-    struct timespec until = { left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0 };
-
-    return p->rate <= 0 || ppoll(&readable, 1, has_room ? &until : NULL, NULL) > 0;
-}
-
-static void load(struct bench_client *c, const struct operation *o, struct pace *p)
+static void load(struct bench_client *c, const struct operation *o, uint32_t outstanding,
+                 double seconds)
 {
     enum { SAMPLES = 1 << 20 };
     static int64_t sent[4096]; /* by XID */
     uint32_t *samples = calloc(SAMPLES, sizeof(*samples)), sample_count = 0, xid;
-    int64_t now = p->begun = loop_clock(), end = now + (int64_t)(p->seconds * 1e9);
+    int64_t begun = loop_clock(), now = begun, end = begun + (int64_t)(seconds * 1e9);
     uint64_t calls = 0, done = 0;
     struct bytes results;
 
@@ -180,16 +153,12 @@ static void load(struct bench_client *c, const struct operation *o, struct pace 
         bench_die("memory");
     while (now < end) {
         now = loop_clock();
-        while (calls - done < p->outstanding && due(p, calls) <= now) {
-            int64_t was_due = due(p, calls);
-
+        while (calls - done < outstanding) {
             o->put(c, calls++);
-            sent[c->xid % 4096] = p->rate > 0 ? was_due : now;
+            sent[c->xid % 4096] = now;
         }
         bench_flush(c);
-        for (bool wait = true; (!wait || wait_for(c, p, calls, calls - done < p->outstanding)) &&
-                               bench_next_reply(c, wait, &xid, &results);
-             wait = false) {
+        for (bool wait = true; bench_next_reply(c, wait, &xid, &results); wait = false) {
             if (wait)
                 now = loop_clock();
             if (sample_count < SAMPLES)
@@ -197,12 +166,8 @@ static void load(struct bench_client *c, const struct operation *o, struct pace 
             done++;
         }
     }
-    if (!sample_count) {
-        fprintf(stderr, "bench_nfs: no call was answered\n");
-        exit(3);
-    }
     qsort(samples, sample_count, sizeof(*samples), by_value);
-    printf("%.0f %.2f %.2f %llu\n", (double)done / ((double)(now - p->begun) / 1e9),
+    printf("%.0f %.2f %.2f %llu\n", (double)done / ((double)(now - begun) / 1e9),
            samples[sample_count / 2] / 100.0, samples[sample_count / 100 * 99] / 100.0,
            (unsigned long long)done);
     free(samples);
@@ -213,20 +178,17 @@ int main(int argc, char **argv)
     struct bench_client c = { 0 };
     const struct operation *o = operations;
     struct bench_fh root;
-    struct pace pace = { 0 };
+    uint32_t outstanding;
 
     if (argc < 8)
         return 2;
     wire_init();
     if (nfs3_structs_init(NULL) < 0 || mount_structs_init(NULL) < 0)
         bench_die("structs");
-    pace.outstanding = (uint32_t)atoi(argv[6]);
-    pace.seconds = atof(argv[7]);
-    pace.rate = argc > 9 ? atof(argv[9]) : 0;
-    prctl(PR_SET_TIMERSLACK, 1UL); /* ns */
+    outstanding = (uint32_t)atoi(argv[6]);
     while (o->name && strcmp(o->name, argv[5]) != 0)
         o++;
-    if (!o->name || pace.outstanding < 1 || pace.outstanding > OUTSTANDING_MAX)
+    if (!o->name || outstanding < 1 || outstanding > OUTSTANDING_MAX)
         return 2;
     bench_mount(argv[1], argv[3], argv[4], &root);
     bench_connect(&c, argv[1], argv[2]);
@@ -234,7 +196,7 @@ int main(int argc, char **argv)
     printf("ready\n");
     fflush(stdout);
     getchar(); /* until the CPU time has been read */
-    load(&c, o, &pace);
+    load(&c, o, outstanding, atof(argv[7]));
     close(c.fd);
     buf_free(&c.in);
     buf_free(&c.out);

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The part "relay" of run.py: nfstee relay, with its ring and without, beside HAProxy in TCP mode
-(haproxy.cfg), socat, and no relay, all before one ftnfsd, in turns.  Calls a second, latency, and the
-relay's CPU a call.  And the latency beside readers of the ring that are stopped or killed, in pairs with
-runs without readers; and that of clients at half of the relay's load with a shadow that works, is stopped, or
-is killed, in pairs with runs without one."""
+(haproxy.cfg), socat, and no relay, all before one ftnfsd, in turns of short windows (ways.py): calls a second,
+latency, and the relay's CPU a call.  Then the latency beside readers of the ring that are stopped or killed;
+and that of clients at half load with a shadow that works, is stopped, or is killed.  Shares are told with the
+interval that the windows leave, and that of the relay beside its twin, for which only 100 % is true."""
 import os
 import pathlib
 import re
 import shutil
 import socket
-import statistics
 import signal
 import subprocess
 import sys
@@ -18,14 +17,19 @@ import threading
 import time
 
 import part_live
+import ways
 
-SECONDS = 2
-CLIENTS = 16
 SLOWER, CPU_MOST = 3, 15  # % than HAProxy; us of a call
+SLOW, LOST = "200us", 12  # a server's time; % of its calls a second that a lone client may lose by a relay
+# operation, clients, the server's time; windows of SECONDS in each round
+LOADS = [("getattr", 1, None), ("getattr", 16, None), ("getattr", 1, SLOW), ("getattr", 16, SLOW),
+         ("read", 1, None)]
+WINDOWS, SECONDS = 5, 0.1
 READERS, LATER = 3, 105  # that are stopped, and as many that are killed; % of the 99th percentile
-PAIRS = 3  # of runs with readers and without, in a round
+READER_WINDOWS, READER_SECONDS = 2, 0.5
 SHADOWED = {"works": 110, "is stopped": 105, "is killed": 105}  # % of the 99th percentile without a shadow
-PACED = 4  # clients at half load
+PACED, PACED_WINDOWS, PACED_SECONDS, NICE = 4, 3, 0.5, 10  # clients at half load
+OURS, TWIN, BARE, DIRECT = "nfstee, ring", "nfstee, its twin", "nfstee, no ring", "direct"
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -68,166 +72,218 @@ def other(program, server):
     return process, port
 
 
-def load(bench, pid, port, clients, rate=0):
-    """(calls a second, median us, 99th percentile us, us of the relay's CPU a call) of GETATTR.  |rate|: calls
-    a second of each client, or as many as it can."""
-    words = [str(bench.tools / "bench_nfs"), "127.0.0.1", str(port), str(port), "/a", "getattr", "1",
-             str(SECONDS), "100", str(rate)]
-    all_of_them = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-                   for _ in range(clients)]
-    for process in all_of_them:
-        if process.stdout.readline() != "ready\n":
-            raise SystemExit("bench_nfs failed")
-    before = part_live.cpu_of(pid)
-    for process in all_of_them:
-        process.stdin.write("\n")
-        process.stdin.flush()
-    found = [[float(x) for x in process.communicate()[0].split()] for process in all_of_them]
-    cpu = part_live.cpu_of(pid) - before
-    rates, medians, late, counts = zip(*found)
-    return sum(rates), statistics.median(medians), statistics.median(late), cpu / sum(counts) * 1e6
+def end(*processes):
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
 
+
+LATE = ways.p99, ways.p99_of_windows
+
+
+def tell_shares(what, one, other_one, of=LATE):
+    print("  %-34s" % what + ";".join(" %s %.1f %% (%.1f to %.1f)" % (
+        f.__name__.replace("_", " "), *ways.share(f, one, other_one)) for f in of), flush=True)
+
+
+# --- beside other relays
+
+def one_load(bench, load, rounds):
+    """{way: windows}"""
+    operation, clients, delay = load
+    server, where = part_live.ftnfsd(bench, *(("--fault", "*:delay=" + delay) if delay else ()))
+    rings = [str(bench.scratch / name) for name in ("ring", "twin")]
+    all_of_them = {DIRECT: (server, where[1]), OURS: nfstee(bench, where[1], "--attach", rings[0]),
+                   TWIN: nfstee(bench, where[1], "--attach", rings[1]), BARE: nfstee(bench, where[1]),
+                   "HAProxy": other("haproxy", where[1]), "socat": other("socat", where[1])}
+    there = {name: way for name, way in all_of_them.items() if way}
+    with ways.Load(bench.tools, operation, clients,
+                   {name: (port, process.pid) for name, (process, port) in there.items()}) as generator:
+        generator.turns(1, SECONDS)  # to get warm
+        found = generator.turns(rounds * WINDOWS, SECONDS)
+    end(*(process for process, _ in there.values()))
+    return found
+
+
+def words_of(load):
+    operation, clients, delay = load
+    return "%s%s of %d client%s" % ("1 MiB READ" if operation == "read" else "GETATTR",
+                                    ", a server of " + delay if delay else "", clients, "s" * (clients > 1))
+
+
+def beside_others(bench, load, rounds, report):
+    found, what = one_load(bench, load, rounds), words_of(load)
+    print(what, flush=True)
+    for name, windows in found.items():
+        print("  %-16s %9.0f /s %8.1f us median %8.1f us p99 %s" % (
+            name, ways.rate(windows), ways.p50(windows), ways.p99(windows),
+            "%7.2f us CPU" % ways.cpu(windows) if name != "socat" else ""), flush=True)
+    ours = found[OURS]
+    for name in filter(found.get, (TWIN, "HAProxy")):
+        tell_shares("of %s's" % name, ours, found[name], (ways.rate, ways.p50, *LATE))
+    for of in (ways.rate, ways.p50, ways.p99) if "HAProxy" in found else ():
+        report.add("relay, %s, %s of HAProxy's" % (what, of.__name__),
+                   ways.share(of, ours, found["HAProxy"])[0], "%",
+                   100 - SLOWER if of is ways.rate else 100 + SLOWER, of is ways.rate)
+    if load[0] == "getattr" and not load[2]:
+        report.add("relay, %s, CPU of a call" % what, ways.cpu(ours), "us", CPU_MOST, False)
+    if load[1:] == (1, SLOW):
+        tell_shares("of the server's own", ours, found[DIRECT], (ways.rate,))
+        report.add("relay, %s, rate of the server's own" % what,
+                   ways.share(ways.rate, ours, found[DIRECT])[0], "%", 100 - LOST, True)
+    return {name: [ways.rate(w), ways.p50(w), ways.p99(w), ways.cpu(w)] for name, w in found.items()}
+
+
+# --- beside readers
 
 def reader(ring):
     """A process that has attached itself, and sleeps."""
     gen = str(HERE.parent / "gen")
     process = subprocess.Popen(
         [sys.executable, "-c", "import sys, time; sys.path.insert(0, %r); from tee_ring import Ring; "
-         "r = Ring(%r); print(flush=True); time.sleep(60)" % (gen, ring)], stdout=subprocess.PIPE)
+         "r = Ring(%r); print(flush=True); time.sleep(600)" % (gen, ring)], stdout=subprocess.PIPE)
     process.stdout.readline()
     return process
 
 
-def load_with_readers(bench, way, ring):
-    """load, while readers are stopped, and others are killed one after the other."""
-    stopped, killed = ([reader(ring) for _ in range(READERS)] for _ in range(2))
+class Killed:
+    """Processes that are killed one after the other during a window, and made anew before the next."""
+
+    def __init__(self, make, count, seconds):
+        self.make, self.count, self.seconds, self.now = make, count, seconds, []
+
+    def again(self):
+        self.gone()
+        self.now = [self.make() for _ in range(self.count)]
+        time.sleep(0.1)
+        for i, process in enumerate(self.now):
+            threading.Timer(self.seconds * (i + 1) / (self.count + 1), process.kill).start()
+
+    def gone(self):
+        for process in self.now:
+            process.wait()
+            if process.stdout:
+                process.stdout.close()
+        self.now = []
+
+
+def beside_readers(bench, rounds, report):
+    """The 99th percentile of a lone client with readers as a share of that without."""
+    server, where = part_live.ftnfsd(bench)
+    rings = [str(bench.scratch / name) for name in ("none", "twin", "readers")]
+    relays = dict(zip(("none", "none either", "readers"),
+                      (nfstee(bench, where[1], "--attach", ring, "--ring", "1M") for ring in rings)))
+    stopped = [reader(rings[-1]) for _ in range(READERS)]
     for process in stopped:
         process.send_signal(signal.SIGSTOP)
-    timers = [threading.Timer(SECONDS * (i + 1) / (READERS + 1), process.kill)
-              for i, process in enumerate(killed)]
-    for timer in timers:
-        timer.start()
-    found = load(bench, way[0].pid, way[1], 1)
-    for timer in timers:
-        timer.join()
-    for process in stopped + killed:
+    killed = Killed(lambda: reader(rings[-1]), READERS, READER_SECONDS)
+    with ways.Load(bench.tools, "getattr", 1, {name: (port, process.pid)
+                                               for name, (process, port) in relays.items()}) as generator:
+        found = generator.turns(rounds * READER_WINDOWS, READER_SECONDS,
+                                before=lambda name: killed.again() if name == "readers" else killed.gone())
+    killed.gone()
+    for process in stopped:
         process.kill()
-        process.communicate()
-    return found
+    end(*stopped, *(process for process, _ in relays.values()), server)
+    print("a lone client beside readers, of that without them", flush=True)
+    tell_shares("no readers either", found["none either"], found["none"])
+    tell_shares("%d stopped, %d killed" % (READERS, READERS), found["readers"], found["none"])
+    share = ways.share(ways.p99, found["readers"], found["none"])
+    report.add("relay beside stopped and killed readers, p99 of that without", share[0], "%", LATER, False)
+    return share
 
 
-def beside_readers(bench, server, rounds, report):
-    """The 99th percentile with readers as a share of that without, in pairs of runs, of which each
-    second one is turned round."""
-    ring = str(bench.build / "bench" / "scratch" / "readers")
-    way = nfstee(bench, server, "--attach", ring, "--ring", "1M")
-    shares = []
-    for i in range(PAIRS * rounds):
-        late = {}
-        for readers in (False, True) if i % 2 else (True, False):
-            late[readers] = (load_with_readers(bench, way, ring) if readers else
-                             load(bench, way[0].pid, way[1], 1))[2]
-        shares.append(100 * late[True] / late[False])
-    way[0].terminate()
-    way[0].wait()
-    print("  p99 with readers, %% of that without: %s" % " ".join("%.0f" % s for s in sorted(shares)))
-    report.add("nfstee beside stopped and killed readers, 99th percentile",
-               statistics.median(shares), "%", LATER, False)
-    return shares
+# --- beside shadows
+
+class Shadow:
+    """nfstee shadow, which compares all requests that pass the relay at |way|.  It has the priority that
+    nfstee-shadow.service gives it.  Its server, which stands elsewhere in earnest, takes no time from others."""
+
+    def __init__(self, bench, way, name):
+        self.bench, self.name, self.ring = bench, name, str(bench.scratch / name.replace(" ", "-"))
+        self.folder = tempfile.TemporaryDirectory(dir=bench.scratch)
+        self.way, (self.sut, self.where) = way, part_live.ftnfsd(bench, export="/a(no_root_squash)")
+        os.sched_setscheduler(self.sut.pid, os.SCHED_IDLE, os.sched_param(0))
+
+    def statistics(self):
+        return subprocess.run([str(self.bench.build / "bin" / "nfstee"), "ctl", self.ring + ".control",
+                               "statistics"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=False).stdout
+
+    def start(self):
+        place = "nfs://127.0.0.1/a?nfsport=%s&mountport=%s"
+        pathlib.Path(self.ring + ".control").unlink(missing_ok=True)
+        words = [str(self.bench.build / "bin" / "nfstee"), "shadow", "--attach", self.ring,
+                 "--relay", place % (self.way, self.way), "--sut", place % (self.where[1], self.where[1]),
+                 "--log", tempfile.mkdtemp(dir=self.folder.name) + "/log", "--control",
+                 self.ring + ".control", "--overwrite", "--quiet"]
+        process = subprocess.Popen(["nice", "-n", str(NICE), *words])
+        for _ in range(1200):
+            if b'"synchronized":true' in self.statistics():
+                return process
+            time.sleep(0.02)
+        raise SystemExit("the shadow does not synchronize")
+
+    def end(self):
+        end(self.sut)
+        self.folder.cleanup()
 
 
-def follower(bench, way, ring, sut, log):
-    """A shadow that compares all requests."""
-    place = "nfs://127.0.0.1/a?nfsport=%s&mountport=%s"
-    control = ring + ".control"
-    process = subprocess.Popen([str(bench.build / "bin" / "nfstee"), "shadow", "--attach", ring, "--relay",
-                                place % (way[1], way[1]), "--sut", place % (sut, sut), "--log", log,
-                                "--control", control, "--overwrite", "--quiet"])
-    for _ in range(1200):
-        told = subprocess.run([str(bench.build / "bin" / "nfstee"), "ctl", control, "statistics"],
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
-        if b'"synchronized":true' in told:
-            return process
-        time.sleep(0.05)
-    raise SystemExit("the shadow does not synchronize")
+def half_load(generator, name):
+    """Half of the calls a second that pass beside a shadow that works."""
+    return sum(ways.rate([generator.window(name, PACED_SECONDS)]) for _ in range(3)) / 3 / 2
 
 
-def load_with_shadow(bench, way, ring, sut, fate, rate):
-    """load, while there is a shadow that |fate| becomes of."""
-    with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
-        process = follower(bench, way, ring, sut, folder + "/log")
-        if fate == "is stopped":
-            process.send_signal(signal.SIGSTOP)
-        timer = threading.Timer(SECONDS / 2, process.kill if fate == "is killed" else lambda: None)
-        timer.start()
-        found = load(bench, way[0].pid, way[1], PACED, rate)
-        timer.join()
+def beside_shadows(bench, rounds, report):
+    """The 99th percentile at half load with a shadow as a share of that without."""
+    server, where = part_live.ftnfsd(bench, export="/a(no_root_squash)")
+    names = ["none", "none either", *SHADOWED]
+    relays = {name: nfstee(bench, where[1], "--attach", str(bench.scratch / name.replace(" ", "-")))
+              for name in names}
+    with ways.Load(bench.tools, "getattr", PACED, {name: (port, process.pid)
+                                                   for name, (process, port) in relays.items()}) as generator:
+        shadows = {name: Shadow(bench, relays[name][1], name) for name in SHADOWED}
+        works, stopped = shadows["works"].start(), shadows["is stopped"].start()
+        stopped.send_signal(signal.SIGSTOP)
+        killed = Killed(shadows["is killed"].start, 1, PACED_SECONDS)
+
+        def before(name):
+            if name == "is killed":
+                killed.again()
+            else:
+                killed.gone()
+                time.sleep(0.1)
+
+        pace = half_load(generator, "works")
+        time.sleep(1)
+        found = generator.turns(rounds * PACED_WINDOWS, PACED_SECONDS, pace, before)
+        told = shadows["works"].statistics()
+        killed.gone()
+    for process in works, stopped:
         process.kill()
         process.wait()
-        pathlib.Path(ring + ".control").unlink(missing_ok=True)
-    return found
-
-
-def beside_shadow(bench, rounds, report):
-    """As beside_readers, for each fate of a shadow."""
-    (server, where), (other_server, sut) = (part_live.ftnfsd(bench, export="/a(no_root_squash)")
-                                               for _ in range(2))
-    ring = str(bench.scratch / "shadowed")
-    way = nfstee(bench, where[1], "--attach", ring)
-    most = statistics.median(load(bench, way[0].pid, way[1], PACED)[0] for _ in range(3))
-    rate, found = most / 2 / PACED, {}
-    for fate, bound in SHADOWED.items():
-        shares = []
-        for i in range(PAIRS * rounds):
-            late = {}
-            for with_it in (False, True) if i % 2 else (True, False):
-                late[with_it] = (load_with_shadow(bench, way, ring, sut[1], fate, rate) if with_it else
-                                 load(bench, way[0].pid, way[1], PACED, rate))[2]
-            shares.append(100 * late[True] / late[False])
-        print("  p99 at half load (%.0f /s), the shadow %s, %% of that without: %s" % (
-            most / 2, fate, " ".join("%.0f" % s for s in sorted(shares))))
-        report.add("nfstee at half load, 99th percentile, the shadow " + fate, statistics.median(shares), "%",
-                   bound, False)
-        found[fate] = shares
-    for process in way[0], server, other_server:
-        process.terminate()
-        process.wait()
-    return found
+    for shadow in shadows.values():
+        shadow.end()
+    end(*(process for process, _ in relays.values()), server)
+    counts = re.findall(r'"(?:all|compared)":\d+', told.decode())[:2]
+    print("%d clients at half load (%.0f /s), of that without a shadow (p99 %.1f us)" % (
+        PACED, pace, ways.p99(found["none"])), flush=True)
+    print("  requests of the shadow that works: " + " ".join(counts))
+    tell_shares("no shadow either", found["none either"], found["none"])
+    for name, bound in SHADOWED.items():
+        tell_shares("the shadow " + name, found[name], found["none"])
+        report.add("relay at half load, the shadow %s, p99 of that without" % name,
+                   ways.share(ways.p99, found[name], found["none"])[0], "%", bound, False)
+    return {name: ways.share(ways.p99, windows, found["none"]) for name, windows in found.items()}
 
 
 def speed(bench, packets, capture, rounds, report):
-    server, where = part_live.ftnfsd(bench)
-    ring = str(bench.build / "bench" / "scratch" / "ring")
-    ways = {"direct": (server, where[1]), "nfstee, ring": nfstee(bench, where[1], "--attach", ring),
-            "nfstee, no ring": nfstee(bench, where[1]), "HAProxy": other("haproxy", where[1]),
-            "socat": other("socat", where[1])}
-    found = {}
-    for clients in 1, CLIENTS:
-        runs = {name: [] for name, way in ways.items() if way}
-        for _ in range(rounds):
-            for name in runs:
-                process, port = ways[name]
-                runs[name].append(load(bench, process.pid, port, clients))
-        for name, values in runs.items():
-            found[name, clients] = [statistics.median(v) for v in zip(*values)]
-            print("  %-16s %2d clients %9.0f /s %8.1f us median %8.1f us p99 %6.2f us CPU" % (
-                name, clients, *found[name, clients]))
-    shares = beside_readers(bench, where[1], rounds, report)
-    shadowed = beside_shadow(bench, rounds, report)
-    for process, _ in filter(None, ways.values()):
-        process.terminate()
-        process.wait()
-    for clients in 1, CLIENTS:
-        ours = found["nfstee, ring", clients]
-        report.add("nfstee with ring, CPU of a call, %d clients" % clients, ours[3], "us", CPU_MOST,
-                   False)
-        if ("HAProxy", clients) in found:
-            theirs = found["HAProxy", clients]
-            report.add("nfstee with ring, rate of HAProxy's, %d clients" % clients,
-                       100 * ours[0] / theirs[0], "%", 100 - SLOWER, True)
-            report.add("nfstee with ring, CPU of HAProxy's, %d clients" % clients,
-                       100 * ours[3] / theirs[3], "%", 100, False)
-    return {"p99 with readers": shares, "p99 with a shadow": shadowed, **{"%s %d" % key: value for key, value in found.items()}}
+    found = {words_of(load): beside_others(bench, load, rounds, report) for load in LOADS}
+    return {"p99 with readers": beside_readers(bench, rounds, report),
+            "p99 with a shadow": beside_shadows(bench, rounds, report), **found}
 
 
 def memory(bench, sizes, report):
