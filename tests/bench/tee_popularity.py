@@ -8,7 +8,7 @@ of the paper about the live Tee.
 
 A tree of 25 projects is copied at a rate with which that takes 90 s.  Meanwhile one of the projects is
 built: each job reads a source and some of its headers, waits as long as a compiler works, and writes an
-object.  Both ftnfsd keep all files in memory, so this takes twice --bytes.
+object.  Both ftnfsd keep all files in memory, so this takes twice --bytes, and some four minutes.
 Ends with 1 if less than 90 % of the requests between the 10th and the 15th second were compared."""
 import argparse
 import json
