@@ -375,3 +375,10 @@ int engine_learn(struct engine *e, const struct record *record, struct err *err)
         return learn_flow(e, &record->flow, err);
     return objects_learn(&e->objects, record, err);
 }
+
+uint64_t engine_named(const struct engine *engine, uint64_t directory, struct bytes name)
+{
+    return directory && directory <= UINT32_MAX
+               ? object_named(&engine->objects, (uint32_t)directory, name)
+               : 0;
+}

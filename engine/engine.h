@@ -65,4 +65,8 @@ int engine_save(const struct engine *engine, struct buf *out, struct err *err);
 int engine_restore(struct engine *engine, const uint8_t *data, size_t len, struct err *err);
 int engine_learn(struct engine *engine, const struct record *record, struct err *err);
 
+/* Returns the object that |name| in the directory is known to stand for after the last record, by
+ * the ids of records; 0: it is not known. */
+uint64_t engine_named(const struct engine *engine, uint64_t directory, struct bytes name);
+
 #endif

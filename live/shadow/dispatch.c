@@ -20,6 +20,16 @@ void dispatch_unhold(struct shadow *s, uint32_t id)
         }
 }
 
+void dispatch_unplayed(struct shadow *s, uint32_t id)
+{
+    struct known *k = known_of(s, id);
+
+    k->epoch++;
+    k->broken = 0;
+    k->left = loop_clock() + send_wall_clock_ahead();
+    dispatch_unhold(s, id);
+}
+
 static bool is_followed(const struct mirror_object *object)
 {
     return object->state == MIRROR_SYNCHRONIZED || object->state == MIRROR_COPYING ||
@@ -43,6 +53,10 @@ static int leave(struct shadow *s, struct mirror_object *object, enum mirror_sta
 int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err)
 {
     gaps_clear(s, object);
+    if (object && object->state == MIRROR_GONE) {
+        dispatch_unplayed(s, object->id);
+        return 0;
+    }
     /* What the SUT has no handle for is found by its directory. */
     while (object && is_followed(object) && !object->sut_handle_len && !object->is_root) {
         if (leave(s, object, MIRROR_UNKNOWN, since, err) < 0)
@@ -177,8 +191,9 @@ static int take_new(struct shadow *s, struct request *r, struct err *err)
     const struct effect *e = &r->effect;
     struct mirror_object *object = e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
 
-    if (!object || !e->succeeded || !effect_makes_name(e) || object->state != MIRROR_UNKNOWN ||
-        object->sut_handle_len || known_of(s, object->id)->born != r->message)
+    if (!object || !e->succeeded || !effect_makes_name(e) || r->overlap & OVERLAP_NAME ||
+        object->state != MIRROR_UNKNOWN || object->sut_handle_len ||
+        known_of(s, object->id)->born != r->message)
         return 0;
     if (!paths_want(s, object))
         return mirror_set_state(s->mirror, object, MIRROR_EXCLUDED, err);

@@ -103,6 +103,7 @@ static int end_request(struct shadow *s, struct request *r, const struct record_
                        struct err *err)
 {
     struct effect *e = &r->effect;
+    struct named named;
 
     r->end = op->pairing == PAIRED ? op->reply.frame : s->position;
     r->message = s->message;
@@ -117,7 +118,8 @@ static int end_request(struct shadow *s, struct request *r, const struct record_
     r->objects[TEE_OBJECT] = e->object;
     r->objects[TEE_PARENT2] = e->parent2;
     r->objects[TEE_NEW] = e->new_object;
-    touches_set(s, r, e->succeeded ? learn_gone(s) : 0, e->succeeded ? s->moved : 0);
+    named = learn_named(s, r, op);
+    touches_set(s, r, &named);
     return 0;
 }
 

@@ -74,6 +74,31 @@ uint32_t learn_gone(const struct shadow *s)
     return s->removed[0] != s->moved ? s->removed[0] : s->removed[1];
 }
 
+static uint32_t named(const struct shadow *s, uint64_t directory, struct bytes name)
+{
+    const struct mirror_object *object =
+        name.len && s->tap ? object_of(s, tap_named(s->tap, directory, name)) : NULL;
+
+    return object ? object->id : 0;
+}
+
+struct named learn_named(const struct shadow *s, const struct request *r,
+                         const struct record_operation *op)
+{
+    const struct effect *e = &r->effect;
+    struct named found = { 0 };
+
+    if (e->succeeded)
+        return (struct named){ .gone = learn_gone(s), .moved = s->moved };
+    if (!effect_changes_names(e))
+        return found;
+    if (e->parent)
+        found.first = named(s, op->object, e->name);
+    if (e->name2_role)
+        found.second = named(s, op->object2, e->name2);
+    return found;
+}
+
 int learn_removed(struct shadow *s, const struct request *r, uint32_t id, struct err *err)
 {
     struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
@@ -85,7 +110,8 @@ int learn_removed(struct shadow *s, const struct request *r, uint32_t id, struct
         return dispatch_again(s, object, r->begin, err);
     if (mirror_set_state(s->mirror, object, MIRROR_GONE, err) < 0)
         return -err->code;
-    dispatch_unhold(s, id);
+    if (known_of(s, id)->is_held)
+        dispatch_unplayed(s, id);
     return 0;
 }
 
@@ -186,8 +212,26 @@ static bool changes_object(const struct request *r, uint32_t object)
     return false;
 }
 
+/* An entry of the SUT's READDIRPLUS. */
+static int learn_link(void *ctx, const struct effect_entry *entry)
+{
+    struct shadow *s = ctx;
+    const struct mirror_object *object = entry->handle.len && entry->has_attributes &&
+                                                 entry->attributes.type != OBJECT_DIR &&
+                                                 entry->attributes.nlink > 1
+                                             ? mirror_find_sut(s->mirror, entry->handle)
+                                             : NULL;
+
+    if (object)
+        known_of(s, object->id)->was_linked = true;
+    return 0;
+}
+
 void learn_links(struct shadow *s, const struct request *r, const struct effect *sut)
 {
+    if (sut->succeeded && effect_action(sut) == ACTION_LIST)
+        effect_entries(sut, learn_link, s);
+
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
         enum whose whose = i == TEE_OBJECT && r->effect.parent ? OF_PARENT : whose_of[i];
         struct attributes a;

@@ -50,6 +50,7 @@ void requests_free(struct shadow *s, struct request *r)
     buf_free(&r->reply);
     buf_free(&r->sut_call);
     buf_free(&r->sut_reply);
+    buf_free(&r->changing);
     list_more_free(r->more);
     free(r->followers);
     free(r->operation);
@@ -137,7 +138,7 @@ static int decode(struct shadow *s, struct request *r, const struct engine_tappe
         mirror_accessed(s->mirror, mirror_at(s->mirror, object), e->call_time);
     if (parent2 && parent2 != object)
         mirror_accessed(s->mirror, mirror_at(s->mirror, parent2), e->call_time);
-    touches_set(s, r, 0, 0);
+    touches_set(s, r, &(struct named){ 0 });
     return 0;
 }
 

@@ -32,7 +32,7 @@ enum { GUARDS_MAX = 16 };
 /* Others see what it does with the object; reading can change the access time. */
 static bool matters(const struct touch *t)
 {
-    return touch_changes(t) || effect_reads_contents(&t->request->effect);
+    return touch_may_change(t) || effect_reads_contents(&t->request->effect);
 }
 
 /* |x| has to be answered by the SUT before |r| is sent: they share an object that one of them
@@ -123,7 +123,8 @@ static void note_changes(struct shadow *s, const struct request *r)
     for (uint32_t i = 0; i < r->touch_count; i++) {
         struct known *k = known_of(s, r->touches[i].what.object);
 
-        if (touch_changes(&r->touches[i])) {
+        if (touch_changes(&r->touches[i]) ||
+            (r->sut_succeeded && touch_may_change(&r->touches[i]))) {
             k->changed = r->end;
             k->sut_changed = r->sut_arrived;
         }
@@ -175,6 +176,27 @@ static bool is_dots(struct bytes name)
     return name.len && name.len <= 2 && memcmp(name.data, "..", name.len) == 0;
 }
 
+/* The SUT gave the handle of another object, which the reference still has: there the name stands
+ * for that one.  (A handle may be given again when its file is gone.) */
+static bool is_another(const struct shadow *s, const struct mirror_object *object,
+                       struct bytes sut_handle)
+{
+    const struct mirror_object *other =
+        sut_handle.len ? mirror_find_sut(s->mirror, sut_handle) : NULL;
+
+    return other && other != object && other->state != MIRROR_GONE;
+}
+
+static int again_with_directory(struct shadow *s, struct mirror_object *object,
+                                const struct request *r, struct err *err)
+{
+    struct mirror_object *parent = r->effect.parent ? mirror_at(s->mirror, r->effect.parent) : NULL;
+
+    if (dispatch_again(s, object, r->end, err) < 0)
+        return -err->code;
+    return parent ? dispatch_again(s, parent, r->end, err) : 0;
+}
+
 /* The SUT's handle of what was found or made. */
 static int take_handle(struct shadow *s, struct request *r, const struct effect *sut,
                        struct err *err)
@@ -194,6 +216,8 @@ static int take_handle(struct shadow *s, struct request *r, const struct effect 
         !is_same(mirror_sut_handle(s->mirror, object), sut->new_handle) && e->parent)
         /* the copy has made another name of it meanwhile: two objects on the SUT for one */
         return dispatch_again(s, mirror_at(s->mirror, e->parent), r->end, err);
+    if (sut->succeeded && !object->sut_handle_len && is_another(s, object, sut->new_handle))
+        return again_with_directory(s, object, r, err);
     if (sut->succeeded && sut->new_handle.len && sut->new_handle.len <= MIRROR_HANDLE_MAX &&
         !object->sut_handle_len)
         return mirror_set_sut_handle(s->mirror, object, sut->new_handle, err);

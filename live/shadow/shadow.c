@@ -46,6 +46,7 @@ static int on_synchronized(void *ctx, struct mirror_object *object, struct err *
         return -err->code;
     k->is_held = true;
     k->was_copied = true;
+    k->copied = s->position;
     k->same_before = 0;
     teelog_remade(s->log, object->id);
     return 0;

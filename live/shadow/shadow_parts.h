@@ -22,6 +22,7 @@ struct touch {
     struct request *request;
     struct touch *next, *previous;
     struct overlap_touch what; /* |object|: an id of the mirror */
+    uint32_t would;            /* |what.flags| of the request if it had succeeded */
     bool is_held;              /* the request waits until the object's changes are played */
 };
 
@@ -36,7 +37,7 @@ enum stage {
     STAGE_ANSWERED, /* by the SUT, or given up; waits for its turn in the log */
 };
 
-enum { REQUEST_CHAINS = 4096 };
+enum { REQUEST_CHAINS = 4096, CHANGING_BYTES = 16384 };
 
 /* When a listing began, of which a request gets a further part; zeros: nobody knows. */
 struct list_begin {
@@ -72,6 +73,7 @@ struct request {
     uint32_t touch_count;
     uint32_t waits;             /* for so many others, and held objects */
     uint32_t overlap;           /* bits */
+    struct buf changing;        /* of a listing: names that others changed, each with a NUL byte */
     struct request **followers; /* those that wait for this one */
     uint32_t follower_count, follower_cap;
     uint32_t objects[TEE_OBJECTS], epochs[TEE_OBJECTS];
@@ -115,9 +117,11 @@ struct known {
     uint32_t same_handle;
     uint64_t changed;     /* entry of the end of the last change that was sent to the SUT */
     int64_t sut_changed;  /* when the SUT answered it, ns since 1970 */
+    uint64_t copied;      /* entry up to which the ring was read when it was synchronized, */
     int64_t played;       /* when it was synchronized, ns since 1970 */
     uint64_t scrub_found; /* entry up to which the ring was read when a scrub found a difference */
-    bool scrub_left;      /* it differed again, although it was copied again */
+    int64_t differed; /* ns of the loop's clock: until then attributes do not let it be copied */
+    bool scrub_left;  /* it differed again, although it was copied again */
 };
 
 /* An object of the tap's engine. */
@@ -274,8 +278,13 @@ static inline struct known *known_of(const struct shadow *s, uint32_t object)
 struct known *known_get(struct shadow *s, uint32_t object, struct err *err);
 /* Finds or adds the object.  NULL: no memory, or not a handle (-ERR_INPUT). */
 struct mirror_object *known_object(struct shadow *s, struct bytes handle, struct err *err);
-/* |gone|, |moved|: objects that the request removed and moved; 0: none, or not known so far. */
-void touches_set(struct shadow *s, struct request *r, uint32_t gone, uint32_t moved);
+/* What names of a request stand for; 0: nothing, or not known so far. */
+struct named {
+    uint32_t gone, moved;   /* what it removed and moved */
+    uint32_t first, second; /* what its names stand for, if it failed */
+};
+
+void touches_set(struct shadow *s, struct request *r, const struct named *named);
 void touches_clear(struct shadow *s, struct request *r);
 /* Gives |r|, which ends now, and all that were under way with it their bits.  Objects whose order
  * of changes is not known are copied again. */
@@ -289,6 +298,12 @@ bool touches_changing(const struct shadow *s, uint32_t object, uint64_t since);
 static inline bool touch_changes(const struct touch *t)
 {
     return t->what.flags & TOUCH_CHANGES;
+}
+
+/* On the SUT, a request that failed on the reference may succeed, and the other way around. */
+static inline bool touch_may_change(const struct touch *t)
+{
+    return (t->what.flags | t->would) & TOUCH_CHANGES;
 }
 
 /* Under way to the SUT. */
@@ -310,6 +325,9 @@ void learn_links(struct shadow *s, const struct request *r, const struct effect 
 /* The object that lost a name by the operation that ends now, other than the one that was moved; 0:
  * none. */
 uint32_t learn_gone(const struct shadow *s);
+/* What names of |r| stand for, which ends now. */
+struct named learn_named(const struct shadow *s, const struct request *r,
+                         const struct record_operation *operation);
 /* Notes that an object lost its last name by |r|. */
 int learn_removed(struct shadow *s, const struct request *r, uint32_t object, struct err *err);
 /* Forgets an object that is gone, if no request touches it any more. */
@@ -349,6 +367,8 @@ void gaps_forget(struct shadow *s);
 enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r);
 /* Changes of the object are played: what waited for that goes on. */
 void dispatch_unhold(struct shadow *s, uint32_t object);
+/* The rest of its changes will not be played: pairs about it say nothing. */
+void dispatch_unplayed(struct shadow *s, uint32_t object);
 
 /* --- notes.c: changes of an object that is being copied */
 

@@ -56,14 +56,41 @@ static void touch_what_was_there(const struct effect *e, struct overlap_touch *t
     t->end = UINT64_MAX;
 }
 
-void touches_set(struct shadow *s, struct request *r, uint32_t gone, uint32_t moved)
+static void touch_named(struct overlap_touch what[], uint32_t *count, uint32_t object,
+                        uint32_t flags)
+{
+    if (object && *count < OVERLAP_TOUCHES)
+        what[(*count)++] = (struct overlap_touch){ .object = object, .flags = TOUCH_NAMED | flags };
+}
+
+/* What a request that failed would have done to an object. */
+static uint32_t would(const struct effect *failed, const struct overlap_touch *touch)
 {
     struct overlap_touch what[OVERLAP_TOUCHES];
-    uint32_t count = overlap_touches(&r->effect, gone, what);
+    struct effect e = *failed;
+    uint32_t count;
 
-    if (moved && moved != gone && count < OVERLAP_TOUCHES) /* its ctime changes */
-        what[count++] = (struct overlap_touch){ .object = moved,
-                                                .flags = TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY };
+    if (e.succeeded)
+        return touch->flags;
+    e.rpc_status = RPC_SUCCESS;
+    e.status = 0;
+    e.succeeded = true;
+    count = overlap_touches(&e, 0, what);
+    for (uint32_t i = 0; i < count; i++)
+        if (touch->bit && what[i].bit == touch->bit)
+            return what[i].flags;
+    return touch->flags;
+}
+
+void touches_set(struct shadow *s, struct request *r, const struct named *named)
+{
+    struct overlap_touch what[OVERLAP_TOUCHES];
+    uint32_t count = overlap_touches(&r->effect, named->gone, what);
+
+    if (named->moved != named->gone) /* its ctime changes */
+        touch_named(what, &count, named->moved, TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY);
+    touch_named(what, &count, named->first, 0);
+    touch_named(what, &count, named->second, 0);
 
     for (uint32_t i = 0; i < count; i++) {
         if (what[i].bit == OVERLAP_NEW)
@@ -75,7 +102,8 @@ void touches_set(struct shadow *s, struct request *r, uint32_t gone, uint32_t mo
         unlink_touch(s, &r->touches[i]);
     r->touch_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        r->touches[i] = (struct touch){ .request = r, .what = what[i] };
+        r->touches[i] =
+            (struct touch){ .request = r, .what = what[i], .would = would(&r->effect, &what[i]) };
         link_touch(s, &r->touches[i]);
     }
 }
@@ -159,6 +187,36 @@ static int again_all(struct shadow *s, const struct request *r, uint64_t since, 
     return 0;
 }
 
+/* What |theirs| means for the request of |mine|.  If theirs failed and mine changed something, then
+ * perhaps because of that: in the other order, theirs comes first, and may succeed. */
+static uint32_t bits_of(const struct touch *mine, const struct touch *theirs)
+{
+    struct overlap_touch other = theirs->what;
+    uint32_t bits = overlap_meet(&mine->what, &other);
+
+    if (!touch_changes(mine) || touch_changes(theirs))
+        return bits;
+    other.flags = theirs->would;
+    return bits | (overlap_meet(&mine->what, &other) &
+                   ~(uint32_t)(CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME));
+}
+
+/* A listing has the name that another request makes or takes at the same time, or not. */
+static int note_changing(const struct touch *listing, const struct touch *changing, struct err *err)
+{
+    struct buf *names = &listing->request->changing;
+    const struct effect *e = &changing->request->effect;
+    struct bytes name = changing->what.bit == OVERLAP_PARENT2 ? e->name2 : e->name;
+
+    if (effect_action(&listing->request->effect) != ACTION_LIST || !touch_changes(changing) ||
+        !(changing->what.flags & TOUCH_HAS_NAME) || !changing->request->call.len || !name.len ||
+        memchr(name.data, 0, name.len) || names->len > CHANGING_BYTES)
+        return 0;
+    if (buf_append(names, name.data, name.len) < 0 || buf_append(names, "", 1) < 0)
+        return err_memory(err, "requests");
+    return 0;
+}
+
 /* |mine| is of the request that ends now. */
 static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool *conflicts,
                 struct err *err)
@@ -166,8 +224,13 @@ static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool
     struct request *r = mine->request, *x = theirs->request;
     bool spreads;
 
-    r->overlap |= overlap_meet(&mine->what, &theirs->what);
-    x->overlap |= overlap_meet(&theirs->what, &mine->what);
+    r->overlap |= bits_of(mine, theirs);
+    x->overlap |= bits_of(theirs, mine);
+    if (x->overlap & OVERLAP_NAME && x->has_made && /* perhaps something else was there */
+        dispatch_again(s, mirror_at(s->mirror, x->effect.new_object), x->begin, err) < 0)
+        return -err->code;
+    if (note_changing(mine, theirs, err) < 0 || note_changing(theirs, mine, err) < 0)
+        return -err->code;
     if (!is_conflict(mine, theirs, &spreads))
         return 0;
     *conflicts = true;
@@ -217,7 +280,7 @@ bool touches_quiet(const struct shadow *s, uint32_t object, uint64_t before)
         const struct request *r = t->request;
 
         if (r->stage == STAGE_CALLED ? r->begin <= before
-                                     : request_is_queued(r) && touch_changes(t))
+                                     : request_is_queued(r) && touch_may_change(t))
             return false;
     }
     return true;

@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-#define PATIENCE INT64_C(1000000000) /* ns */
+#define PATIENCE INT64_C(1000000000)        /* ns */
+#define DIFFERED_AGAIN INT64_C(60000000000) /* ns */
 
 /* True if no call can still turn out to have been under way with |r|. */
 static bool is_settled(const struct shadow *s, const struct request *r)
@@ -118,12 +119,14 @@ bool verdicts_steady(const struct shadow *s, uint32_t object)
     k = known_of(s, object);
     if (k->is_held || k->played > from.called || has_other_names(s, r, object))
         return false;
+    if (k->copied > from.begin) /* the SUT has later changes from the copy */
+        return false;
     if (k->changed > from.begin || k->sut_changed > from.called)
         return false;
     for (const struct touch *t = k->first; t; t = t->next) {
         const struct request *x = t->request;
 
-        if (x == r || !touch_changes(t))
+        if (x == r || !touch_may_change(t))
             continue;
         if (x->begin < r->end || x->stage == STAGE_SENT ||
             (x->stage == STAGE_ANSWERED && x->sut_called < end_on_sut(r)))
@@ -138,6 +141,15 @@ bool verdicts_placed(const struct shadow *s, const struct mirror_object *object)
 
     return effect_action(&r->effect) != ACTION_LIST || s->unsettled < begin_of(r).called ||
            object->parent == r->effect.object || object->id == r->effect.object;
+}
+
+/* It was copied again since the request: what the answers say of it is older. */
+static bool is_made_anew(const struct shadow *s, const struct request *r, uint32_t which)
+{
+    const struct mirror_object *object = mirror_at(s->mirror, r->objects[which]);
+
+    return object && object->state == MIRROR_SYNCHRONIZED &&
+           known_of(s, object->id)->epoch != r->epochs[which];
 }
 
 static struct bytes bytes_of(const struct buf *b)
@@ -173,6 +185,21 @@ static void tell_readers(struct shadow *s, const struct request *r, uint32_t obj
     }
 }
 
+/* An object is not the same, though no request that is judged says why: it is copied again, and not
+ * reported until then.  A server may not keep what is copied, so not too often. */
+static int take_attributes(struct shadow *s, const struct request *r, uint32_t id, struct err *err)
+{
+    struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
+    struct known *k = object ? known_of(s, id) : NULL;
+    int64_t now = loop_now(s->loop);
+
+    if (!object || object->state != MIRROR_SYNCHRONIZED || (k->differed && now < k->differed))
+        return 0;
+    k->differed = now + DIFFERED_AGAIN;
+    s->counts.diverged++;
+    return dispatch_again(s, object, r->end, err);
+}
+
 static int judge(struct shadow *s, struct request *r, struct err *err)
 {
     const struct effect *e = &r->effect;
@@ -184,6 +211,7 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
     struct tee_pair pair = { .reference = r->operation,
                              .contents = e->contents.len ? e->contents : notes_contents(r),
                              .overlap = r->overlap,
+                             .changing = bytes_of(&r->changing),
                              .made = r->has_made,
                              .sut = { .own = &s->sut_own,
                                       .server = &s->setup.sut.nfs,
@@ -195,7 +223,8 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
         pair.sut.reply = bytes_of(&r->sut_reply);
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
         pair.object[i] = r->objects[i];
-        pair.known[i] = r->known[i] && !has_other_names(s, r, r->objects[i]);
+        pair.known[i] =
+            r->known[i] && !has_other_names(s, r, r->objects[i]) && !is_made_anew(s, r, i);
         tell_readers(s, r, r->objects[i]);
     }
     s->judged = r;
@@ -208,6 +237,8 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
     if (result < 0)
         return result;
     if ((verdict.state_differs || is_one_sided(r)) && take_difference(s, r, err) < 0)
+        return -err->code;
+    if (take_attributes(s, r, verdict.differs, err) < 0)
         return -err->code;
     /* what the SUT gave no handle for cannot be followed */
     return made && !made->sut_handle_len ? dispatch_again(s, made, r->end, err) : 0;
@@ -234,6 +265,15 @@ static void tell_reads(struct shadow *s, const struct request *r)
 
     if (effect_reads_contents(&r->effect))
         teelog_accessed(s->log, r->effect.object, until);
+}
+
+/* What |r| made counted as the same on both sides, as it was nowhere before; nobody looked. */
+static int check_made(struct shadow *s, const struct request *r, struct err *err)
+{
+    struct mirror_object *made =
+        r->has_made && r->effect.new_object ? mirror_at(s->mirror, r->effect.new_object) : NULL;
+
+    return made && made->state == MIRROR_SYNCHRONIZED ? dispatch_again(s, made, r->end, err) : 0;
 }
 
 static int finish(struct shadow *s, struct request *r, struct err *err)
@@ -266,7 +306,9 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
         tell_changes(s, r);
     else
         tell_reads(s, r);
-    result = dispatch_made(s, r, err);
+    result = is_judged ? 0 : check_made(s, r, err);
+    if (result == 0)
+        result = dispatch_made(s, r, err);
     requests_drop(s, r);
     return result;
 }

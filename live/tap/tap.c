@@ -315,6 +315,11 @@ void tap_free(struct tap *t)
     free(t);
 }
 
+uint64_t tap_named(const struct tap *t, uint64_t directory, struct bytes name)
+{
+    return engine_named(t->engine, directory, name);
+}
+
 int tap_end(struct tap *t, struct err *err)
 {
     return engine_end(t->engine, false, err);

@@ -65,6 +65,10 @@ int tap_entry(struct tap *tap, const struct ring_got *got, struct err *err);
  * last call: the caller asks for an announcement (ring/ring_door.h). */
 bool tap_wants_announcement(struct tap *tap);
 
+/* Returns the object that |name| in the directory is known to stand for after the last record, by
+ * the ids of records; 0: it is not known. */
+uint64_t tap_named(const struct tap *tap, uint64_t directory, struct bytes name);
+
 /* Gives up what still waits, and puts the counters and the end record. */
 int tap_end(struct tap *tap, struct err *err);
 

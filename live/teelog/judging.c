@@ -4,6 +4,7 @@
  * The log as a host of the judge (judge/judge.h, "A live host"): what it asks about objects and
  * listings, and what becomes of its findings.
  */
+#include "base/escape.h"
 #include "record/format.h"
 #include "teelog/teelog_parts.h"
 
@@ -103,14 +104,29 @@ static int part(void *ctx, const struct judge_pair *pair, int side, uint32_t num
     return 1;
 }
 
+static int add_name(const struct judge_names *to, struct bytes name, struct err *err)
+{
+    struct buf text = { 0 };
+    int result = escape_name(name, false, &text) < 0 || buf_append(&text, "", 1) < 0
+                     ? err_memory(err, "a listing")
+                     : to->add(to->ctx, (const char *)text.data, err);
+
+    buf_free(&text);
+    return result;
+}
+
 static int changed_names(void *ctx, const struct judge_pair *pair, int side, const int64_t times[2],
                          const struct judge_names *to, struct err *err)
 {
     const struct teelog *log = ctx;
+    struct bytes left = log->changing;
 
     (void)pair, (void)times;
     for (uint32_t i = 0; side == REF && log->listing && i < log->listing->changed_count; i++)
         if (to->add(to->ctx, log->listing->changed[i], err) < 0)
+            return -err->code;
+    while (side == REF && !log->listing && left.len)
+        if (add_name(to, tee_next_name(&left), err) < 0)
             return -err->code;
     return 0;
 }
@@ -147,6 +163,16 @@ static bool shows_state(const struct judge_pair *pair, const struct difference *
     }
 }
 
+/* Attributes that only clients' requests change. */
+static bool is_kept(const struct difference *d)
+{
+    const struct field *field = d->place ? d->place->field : NULL;
+
+    return d->kind == KIND_VALUE && field && d->place->has_whose &&
+           (field->cls == CLASS_MODE || field->cls == CLASS_UID || field->cls == CLASS_GID ||
+            field->cls == CLASS_SIZE || field->cls == CLASS_TYPE);
+}
+
 static int withhold(void *ctx, const struct judge_pair *pair, enum withheld_reason reason,
                     const struct place *place, const struct difference *difference, struct err *err)
 {
@@ -176,6 +202,8 @@ static int differ(void *ctx, const struct judge_pair *pair, const struct differe
     v->what = TEE_DIFFERS;
     v->kinds |= 1u << d->kind;
     v->state_differs |= shows_state(pair, d);
+    if (!v->differs && is_kept(d) && d->object && d->object <= log->rows.count)
+        v->differs = log->rows.rows[d->object].object;
     log->counts.differences[d->kind] += !log->scrubs;
     tee_group_add(log, d);
     return 0;

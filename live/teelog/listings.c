@@ -127,11 +127,31 @@ static int add_part(struct teelog *log, struct tee_listing *l, int side,
     return 0;
 }
 
+static int note_name(struct tee_listing *l, struct bytes name, struct err *err)
+{
+    struct buf text = { 0 };
+
+    if (!name.len || l->crowded)
+        return 0;
+    if (l->changed_count == NAMES_CHANGED_MAX) {
+        l->crowded = true;
+        return 0;
+    }
+    if (escape_name(name, false, &text) < 0 || buf_append(&text, "", 1) < 0 ||
+        GROW(l->changed, l->changed_count, l->changed_cap) < 0) {
+        buf_free(&text);
+        return err_memory(err, "a listing");
+    }
+    l->changed[l->changed_count++] = (char *)text.data;
+    return 0;
+}
+
 int tee_listing_take(struct teelog *log, const struct tee_pair *pair,
                      const struct record_operation *sut, struct tee_listing **listing,
                      struct err *err)
 {
     struct tee_listing *l = find(log, pair->listing);
+    struct bytes left = pair->changing;
 
     if (!l && !(l = find(log, 0))) {
         give_up_oldest(log, NULL);
@@ -152,6 +172,9 @@ int tee_listing_take(struct teelog *log, const struct tee_pair *pair,
     l->overlap |= pair->overlap;
     l->known &= pair->known[TEE_OBJECT];
     *listing = l;
+    while (left.len)
+        if (note_name(l, tee_next_name(&left), err) < 0)
+            return -err->code;
     if (add_part(log, l, REF, pair->reference, err) < 0 || add_part(log, l, SUT, sut, err) < 0)
         return -err->code;
     for (uint32_t i = 0; i < pair->further_count; i++)
@@ -161,25 +184,6 @@ int tee_listing_take(struct teelog *log, const struct tee_pair *pair,
     while (log->listing_bytes > TEELOG_LISTING_BYTES && log->listing_bytes > l->bytes)
         give_up_oldest(log, l);
     l->crowded |= l->bytes > TEELOG_LISTING_BYTES;
-    return 0;
-}
-
-static int note_name(struct tee_listing *l, struct bytes name, struct err *err)
-{
-    struct buf text = { 0 };
-
-    if (!name.len || l->crowded)
-        return 0;
-    if (l->changed_count == NAMES_CHANGED_MAX) {
-        l->crowded = true;
-        return 0;
-    }
-    if (escape_name(name, false, &text) < 0 || buf_append(&text, "", 1) < 0 ||
-        GROW(l->changed, l->changed_count, l->changed_cap) < 0) {
-        buf_free(&text);
-        return err_memory(err, "a listing");
-    }
-    l->changed[l->changed_count++] = (char *)text.data;
     return 0;
 }
 

@@ -53,14 +53,13 @@ static void sample_clock(struct teelog *log, int side)
     const struct effect *e = &log->pair.half[side].effect;
     struct clock_side *clock = &log->clocks[side];
     struct judge_side what = { .first_time = log->first_time[side], .steps = &log->steps[side] };
-    struct attributes a;
     struct err unseen;
+    int64_t ctime;
 
     if (!log->first_time[side])
         what.first_time = log->first_time[side] = e->call_time;
-    if (e->succeeded && e->object_role & ROLE_MODIFIES &&
-        effect_attributes(e, e->roles & ROLE_PARENT ? OF_PARENT : OF_OBJECT, &a)) {
-        clock_sample(clock, a.ctime, e->call_time, e->done_time);
+    if (effect_change_time(e, &ctime)) {
+        clock_sample(clock, ctime, e->call_time, e->done_time);
         steps_note(&log->steps[side], e, &unseen); /* no memory: the coarsest one is known */
         if (clock->seen & (clock->seen - 1) && clock->seen % 1024)
             return;
@@ -326,6 +325,7 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
 
     *v = (struct tee_verdict){ .what = TEE_AGREES };
     log->scrubs = given->scrubs;
+    log->changing = given->changing;
     if (tee_sut_read(log, &given->sut, err) < 0)
         return -err->code;
     if (given->listing)

@@ -105,6 +105,8 @@ struct tee_pair {
     bool known[TEE_OBJECTS]; /* it was synchronized before the request: attributes are compared */
     uint32_t overlap;        /* OVERLAP_ and CONFLICT_ bits (align/overlap.h) */
     bool made; /* the request made the object TEE_NEW, on both servers, where nothing was before */
+    /* Of a listing: names that other requests under way changed, each with a NUL byte behind it. */
+    struct bytes changing;
     bool scrubs; /* no client's request: the caller asked both servers by itself */
 
     /* Of a READDIR or READDIRPLUS that is not a whole listing: the caller's number, below 2^63, for
@@ -128,6 +130,8 @@ struct tee_verdict {
     uint32_t kinds;       /* 1 << enum difference_kind */
     /* A status, contents, a size or an outcome shows that the objects are not equal any more. */
     bool state_differs;
+    /* An object whose mode, owner, group, size or type differs; 0: none. */
+    uint32_t differs;
     char text[240]; /* the first difference, for people; "" if there is none */
 };
 

@@ -113,7 +113,8 @@ struct teelog {
     struct judge_pair pair;
     struct tee_verdict *verdict;
     struct tee_listing *listing;
-    bool scrubs; /* tee_pair's */
+    bool scrubs;           /* tee_pair's */
+    struct bytes changing; /* likewise */
 };
 
 /* rows.c.  The row of an object, which becomes the most recently used one; 0: no memory (|err|). */
@@ -160,6 +161,17 @@ void tee_listing_of(struct teelog *log, struct tee_pair *pair);
 /* Its parts are not compared any more. */
 void tee_listings_drop(struct teelog *log, uint32_t object);
 void tee_listing_free(struct teelog *log, struct tee_listing *listing);
+/* Takes the next one off the names of tee_pair.changing. */
+static inline struct bytes tee_next_name(struct bytes *names)
+{
+    struct bytes name = { names->data, (uint32_t)strnlen((const char *)names->data, names->len) };
+    uint32_t used = name.len < names->len ? name.len + 1 : names->len;
+
+    names->data += used;
+    names->len -= used;
+    return name;
+}
+
 /* A pair changes names of a directory. */
 int tee_listings_note(struct teelog *log, const struct tee_pair *pair, const struct effect *effect,
                       struct err *err);

@@ -112,13 +112,21 @@ uint32_t overlap_touches(const struct effect *e, uint32_t gone,
         add(to, &count,
             (struct overlap_touch){
                 .object = gone,
-                .flags = changes ? TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY | TOUCH_RIGHTS : 0 });
+                .flags = TOUCH_NAMED |
+                         (changes ? TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY | TOUCH_RIGHTS : 0) });
     return count;
 }
 
 static bool ranges_meet(const struct overlap_touch *a, const struct overlap_touch *b)
 {
     return a->flags & b->flags & TOUCH_HAS_RANGE && a->start < b->end && b->start < a->end;
+}
+
+/* A directory can be removed or replaced when it is empty; who may do so depends on owners. */
+static bool is_named_changed(const struct overlap_touch *mine, const struct overlap_touch *theirs)
+{
+    return mine->flags & TOUCH_NAMED && theirs->flags & TOUCH_CHANGES &&
+           theirs->flags & (TOUCH_RIGHTS | TOUCH_HAS_NAME) && !(theirs->flags & TOUCH_NAMED);
 }
 
 uint32_t overlap_meet(const struct overlap_touch *mine, const struct overlap_touch *theirs)
@@ -130,8 +138,10 @@ uint32_t overlap_meet(const struct overlap_touch *mine, const struct overlap_tou
         return 0;
     if (theirs->flags & TOUCH_CHANGES)
         bits |= mine->bit;
-    if (theirs->flags & TOUCH_RIGHTS && mine->bit == OVERLAP_OBJECT)
+    if (theirs->flags & TOUCH_RIGHTS && mine->bit & (OVERLAP_OBJECT | OVERLAP_PARENT2))
         bits |= OVERLAP_RIGHTS;
+    if (is_named_changed(mine, theirs))
+        bits |= OVERLAP_NAME;
     if (mine->flags & theirs->flags & TOUCH_HAS_NAME) {
         if (mine->name == theirs->name)
             bits |= (theirs->flags & TOUCH_CHANGES ? OVERLAP_NAME : 0) | (both ? CONFLICT_NAME : 0);

@@ -15,15 +15,15 @@
 
 /* Other requests that change the same thing were under way. */
 enum {
-    OVERLAP_OBJECT = 1 << 0,      /* attributes of the object, or of the name's directory */
-    OVERLAP_PARENT2 = 1 << 1,     /* of RENAME's second directory, LINK's directory */
-    OVERLAP_NEW = 1 << 2,         /* of the object that was found or made */
-    OVERLAP_DATA = 1 << 3,        /* its byte range */
-    OVERLAP_NAME = 1 << 4,        /* its name */
+    OVERLAP_OBJECT = 1 << 0,  /* attributes of the object, or of the name's directory */
+    OVERLAP_PARENT2 = 1 << 1, /* of RENAME's second directory, LINK's directory */
+    OVERLAP_NEW = 1 << 2,     /* of the object that was found or made */
+    OVERLAP_DATA = 1 << 3,    /* its byte range */
+    OVERLAP_NAME = 1 << 4,    /* its name, or mode, owner or names of what the name stands for */
     CONFLICT_ATTRIBUTES = 1 << 5, /* this request changes it, too: either may have been last */
     CONFLICT_DATA = 1 << 6,
     CONFLICT_NAME = 1 << 7,
-    OVERLAP_RIGHTS = 1 << 8, /* the object's mode or owner, or its removal */
+    OVERLAP_RIGHTS = 1 << 8, /* mode or owner of the object or second directory, or its removal */
 };
 
 enum {
@@ -47,6 +47,7 @@ enum {
     TOUCH_TRUNCATES = 1 << 3,
     TOUCH_ATTRIBUTES_ONLY = 1 << 4,
     TOUCH_RIGHTS = 1 << 5,
+    TOUCH_NAMED = 1 << 6, /* a name of the request stands for it */
 };
 
 /* Lists what a request touches; without an answer so far, what it touches if it succeeds.  |gone|:

@@ -96,6 +96,19 @@ bool effect_before(const struct effect *e, enum whose whose, struct attributes_b
     return true;
 }
 
+bool effect_change_time(const struct effect *e, int64_t *ctime)
+{
+    enum whose whose = e->roles & ROLE_PARENT ? OF_PARENT : OF_OBJECT;
+    struct attributes a;
+    struct attributes_before b;
+
+    if (!e->succeeded || !(e->object_role & ROLE_MODIFIES) || !effect_attributes(e, whose, &a) ||
+        (effect_before(e, whose, &b) && b.ctime == a.ctime))
+        return false;
+    *ctime = a.ctime;
+    return true;
+}
+
 static enum whose whose_of(uint32_t role)
 {
     return role & ROLE_ATTRIBUTES           ? OF_OBJECT

@@ -159,6 +159,9 @@ bool effect_changes_rights(const struct effect *effect);
 /* Returns true if it changes names, and at least one of them was captured, whole or cut. */
 bool effect_changes_names(const struct effect *effect);
 bool effect_before(const struct effect *effect, enum whose whose, struct attributes_before *to);
+/* The ctime that the request gave the object, or the name's directory.  False: it is not known, or
+ * nothing was changed, as by a WRITE of no bytes. */
+bool effect_change_time(const struct effect *effect, int64_t *ctime);
 
 /* An entry of a listing. */
 struct effect_entry {

@@ -17,6 +17,16 @@ static uint32_t owner_of(const struct fields *f, const struct place *place)
     return place->in_list ? f->entry_row : place->has_whose ? fields_object(f, place) : 0;
 }
 
+/* The host says that the object is not the same, so the SUT may have another one instead. */
+static bool is_not_same(const struct judge *j, const struct place *place)
+{
+    bool is_found = place->field->cls == CLASS_HANDLE && place->field->role & ROLE_NEW_OBJECT;
+    enum whose whose = is_found ? OF_NEW_OBJECT : (enum whose)place->whose;
+
+    return j->partly && (is_found || (place->has_whose && place->field->cls == CLASS_FILEID)) &&
+           j->pair->not_same & 1u << (whose == OF_PARENT ? OF_OBJECT : whose);
+}
+
 /* |ref| and |sut| in |scope|. */
 static struct pattern_of pattern_of(const struct fields *f, enum pattern_scope scope,
                                     const struct item *ref, const struct item *sut)
@@ -85,7 +95,10 @@ int fields_equal_pattern(struct fields *f, const struct compare_rule *rule, cons
         snprintf(f->what, sizeof(f->what), "not that of the object's attributes on one side");
         return equal_entry(f, &of, ref, sut, err);
     }
-    if (rule->scope == PATTERN_OBJECT && !of.owner)
+    if (is_not_same(f->j, ref->place))
+        return 1;
+    if (!of.owner &&
+        (rule->scope == PATTERN_OBJECT || (f->j->partly && ref->place->field->cls == CLASS_HANDLE)))
         return 1; /* the object is not known */
     result = patterns_hold(p, &of, err);
     if (result == PATTERN_HOLDS && rule->scope == PATTERN_OBJECT) {

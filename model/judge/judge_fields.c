@@ -28,6 +28,14 @@ static bool is_about_rights(const struct judge *j, const struct place *place)
            effect_action(&j->pair->half[REF].effect) == ACTION_ASK;
 }
 
+/* Of what a name stands for. */
+static bool is_about_found(const struct judge *j, const struct place *place)
+{
+    return j->pair->half[REF].effect.name_role &&
+           ((place->has_whose && place->whose == OF_NEW_OBJECT) ||
+            (place->field->cls == CLASS_HANDLE && place->field->role & ROLE_NEW_OBJECT));
+}
+
 static bool is_about_data(const struct place *place)
 {
     return place->field->cls == CLASS_DATA ||
@@ -178,6 +186,8 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
     }
     if (j->partly && f->entry.count && !f->entry_row && has_attributes(f->entry))
         return WITHHELD_NOT_SAME;
+    if (j->partly && is_about_found(j, place) && j->pair->overlap & OVERLAP_NAME)
+        return WITHHELD_OVERLAP;
     if (is_about_rights(j, place))
         return j->pair->not_same & 1u << OF_OBJECT ? WITHHELD_NOT_SAME : sync_rights(j);
     if (!is_volatile(place))

@@ -159,7 +159,7 @@ static int skip(void *ctx, struct bytes name, bool both, struct err *err)
         bsearch(&text.data, l->changed, l->changed_count, sizeof(*l->changed), by_text))
         reason = WITHHELD_CHANGING;
     buf_free(&text);
-    if (reason && both)
+    if (reason && both && !l->f->j->partly) /* it stands for the same, as it seems */
         return 0;
     if (!reason && both)
         return sync_entry_known(l->f->j, name, err);

@@ -133,6 +133,44 @@ static void test_cases(void **state)
     }
 }
 
+/* What a name stands for, and the second directory. */
+static void test_meet(void **state)
+{
+    const struct overlap_touch removed = {
+        .object = 1, .flags = TOUCH_NAMED | TOUCH_CHANGES | TOUCH_RIGHTS | TOUCH_ATTRIBUTES_ONLY
+    };
+    const struct overlap_touch named = { .object = 1, .flags = TOUCH_NAMED };
+    const struct overlap_touch to = {
+        .object = 1, .bit = OVERLAP_PARENT2, .flags = TOUCH_CHANGES | TOUCH_HAS_NAME, .name = 1
+    };
+    const struct overlap_touch in = {
+        .object = 1, .bit = OVERLAP_OBJECT, .flags = TOUCH_CHANGES | TOUCH_HAS_NAME, .name = 2
+    };
+    const struct overlap_touch set = { .object = 1,
+                                       .bit = OVERLAP_OBJECT,
+                                       .flags = TOUCH_CHANGES | TOUCH_RIGHTS };
+    const struct overlap_touch write = {
+        .object = 1, .bit = OVERLAP_OBJECT, .flags = TOUCH_CHANGES | TOUCH_HAS_RANGE, .end = 5
+    };
+    const struct overlap_touch get = { .object = 1, .bit = OVERLAP_OBJECT };
+
+    (void)state;
+    /* a name in a directory, beside the RMDIR of it, which succeeds or fails */
+    assert_int_equal(overlap_meet(&removed, &in), OVERLAP_NAME);
+    assert_int_equal(overlap_meet(&named, &in), OVERLAP_NAME);
+    assert_int_equal(overlap_meet(&in, &removed), OVERLAP_OBJECT | OVERLAP_RIGHTS);
+    assert_int_equal(overlap_meet(&in, &named), 0);
+    /* its owner */
+    assert_int_equal(overlap_meet(&named, &set), OVERLAP_NAME);
+    assert_int_equal(overlap_meet(&named, &write), 0);
+    assert_int_equal(overlap_meet(&named, &get), 0);
+    assert_int_equal(overlap_meet(&named, &removed), 0); /* another name of it */
+    /* the directory that something is moved to */
+    assert_int_equal(overlap_meet(&to, &set), OVERLAP_PARENT2 | OVERLAP_RIGHTS);
+    assert_int_equal(overlap_meet(&to, &removed), OVERLAP_PARENT2 | OVERLAP_RIGHTS);
+    assert_int_equal(overlap_meet(&to, &in), OVERLAP_PARENT2);
+}
+
 static uint32_t seed = 7;
 
 static uint32_t any(uint32_t below)
@@ -293,9 +331,10 @@ static void test_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),    cmocka_unit_test(test_random),
-        cmocka_unit_test(test_clock),    cmocka_unit_test(test_map),
-        cmocka_unit_test(test_extremes), cmocka_unit_test(test_map_turned),
+        cmocka_unit_test(test_cases),      cmocka_unit_test(test_random),
+        cmocka_unit_test(test_meet),       cmocka_unit_test(test_clock),
+        cmocka_unit_test(test_map),        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_map_turned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,17 @@ static struct loop *loop; /* does not run */
 static struct copy *copy;
 
 /* RFC 1813 s3.3 */
-enum { SETATTR = 2, WRITE = 7, CREATE = 8, MKDIR = 9, REMOVE = 12, RENAME = 14, LINK = 15 };
+enum {
+    SETATTR = 2,
+    WRITE = 7,
+    CREATE = 8,
+    MKDIR = 9,
+    REMOVE = 12,
+    RMDIR = 13,
+    RENAME = 14,
+    LINK = 15,
+    READDIR = 16
+};
 
 static struct bytes handle_of(uint32_t object)
 {
@@ -52,6 +62,7 @@ static void begin(struct shadow *s)
 struct asking {
     uint32_t procedure, on, to, made, gone, moved;
     const char *name, *name2;
+    uint32_t failed, named; /* status; what the name stands for */
     struct sattr3 set;
     uint64_t offset;
 };
@@ -72,9 +83,11 @@ static void write_arguments(const struct asking *a, struct buf *to)
     struct REMOVE3args remove = { at(a->on, a->name) };
     struct RENAME3args move = { at(a->on, a->name), at(a->to, a->name2) };
     struct LINK3args link = { handle_of(a->on), at(a->to, a->name2) };
+    struct READDIR3args list = { .dir = handle_of(a->on), .count = 512 };
     const void *all[22] = {
-        [SETATTR] = &set,   [WRITE] = &write, [CREATE] = &create, [MKDIR] = &mkdir,
-        [REMOVE] = &remove, [RENAME] = &move, [LINK] = &link,
+        [SETATTR] = &set, [WRITE] = &write,   [CREATE] = &create,
+        [MKDIR] = &mkdir, [REMOVE] = &remove, [RMDIR] = &remove,
+        [RENAME] = &move, [LINK] = &link,     [READDIR] = &list,
     };
     struct xdr_put put = xdr_put_to(to, 4096);
 
@@ -94,13 +107,14 @@ static void ask(struct shadow *s, struct request *r, const struct asking *a, uin
                           .status = STATUS_NONE,
                           .rpc_status = STATUS_NONE };
     effect_decode(e);
-    e->rpc_status = e->status = 0;
-    e->succeeded = true;
+    e->rpc_status = 0;
+    e->status = a->failed;
+    e->succeeded = !a->failed;
     e->object = a->on;
     e->parent = e->roles & ROLE_PARENT ? a->on : 0;
     e->parent2 = a->to;
     e->new_object = a->made;
-    touches_set(s, r, a->gone, a->moved);
+    touches_set(s, r, &(struct named){ .gone = a->gone, .moved = a->moved, .first = a->named });
 }
 
 /* Returns the objects that are not synchronized any more, as bits. */
@@ -227,6 +241,100 @@ static void test_linked_late(void **state)
     expect(0, &link, &mode);
 }
 
+/* The bits of |a| beside |b|, whichever reply comes first. */
+static uint32_t bits_beside(const struct asking *a, const struct asking *b)
+{
+    uint32_t bits[2];
+
+    for (int first = 0; first < 2; first++) {
+        struct request r[2];
+        struct shadow s;
+
+        begin(&s);
+        ask(&s, &r[first], a, 10, 30 + (uint64_t)first * 10);
+        ask(&s, &r[!first], b, 20, 40 - (uint64_t)first * 10);
+        assert_int_equal(touches_meet(&s, &r[1], &err), 0);
+        bits[first] = r[first].overlap;
+        for (int i = 0; i < 2; i++) {
+            buf_free(&r[i].call);
+            buf_free(&r[i].changing);
+        }
+        mirror_close(s.mirror);
+        free(s.known);
+    }
+    assert_int_equal(bits[0], bits[1]);
+    return bits[0];
+}
+
+/* Outcomes that depend on the order. */
+static void test_outcomes(void **state)
+{
+    const struct asking rmdir = { .procedure = RMDIR, .on = D1, .gone = D2, .name = "d" };
+    const struct asking not_empty = {
+        .procedure = RMDIR, .on = D1, .named = D2, .name = "d", .failed = NFS3ERR_NOTEMPTY
+    };
+    const struct asking remove = { .procedure = REMOVE, .on = D2, .gone = F, .name = "x" };
+    const struct asking owner = { .procedure = SETATTR,
+                                  .on = D2,
+                                  .set = { .set_uid = true, .uid = 7 } };
+    const struct asking move = {
+        .procedure = RENAME, .on = D1, .to = D2, .name = "x", .name2 = "y", .failed = NFS3ERR_ACCES
+    };
+    const struct asking mkdir = { .procedure = MKDIR, .on = D1, .made = D3, .name = "m" };
+    const struct asking exists = {
+        .procedure = MKDIR, .on = D1, .named = D3, .name = "m", .failed = NFS3ERR_EXIST
+    };
+    const struct asking refused = { .procedure = SETATTR,
+                                    .on = F,
+                                    .set = { .set_mode = true, .mode = 0 },
+                                    .failed = NFS3ERR_PERM };
+
+    (void)state;
+    assert_true(bits_beside(&rmdir, &remove) & OVERLAP_NAME);
+    assert_true(bits_beside(&not_empty, &remove) & OVERLAP_NAME);
+    assert_true(bits_beside(&remove, &rmdir) & OVERLAP_RIGHTS);
+    assert_true(bits_beside(&not_empty, &owner) & OVERLAP_NAME);
+    assert_true(bits_beside(&move, &owner) & OVERLAP_RIGHTS);
+    assert_true(bits_beside(&move, &rmdir) & OVERLAP_RIGHTS);
+    /* on the SUT, the one that failed may be first, and succeed */
+    assert_true(bits_beside(&mkdir, &exists) & OVERLAP_NAME);
+    assert_true(bits_beside(&exists, &mkdir) & OVERLAP_NAME);
+    assert_true(bits_beside(&mode, &refused) & OVERLAP_OBJECT);
+    /* two that failed change nothing in any order, and others do not meet */
+    assert_int_equal(bits_beside(&exists, &exists), 0);
+    assert_int_equal(bits_beside(&exists, &not_empty), 0);
+    assert_int_equal(bits_beside(&not_empty, &write_0), 0);
+}
+
+/* A listing is told which names may be there or not. */
+static void test_listed(void **state)
+{
+    const struct asking list = { .procedure = READDIR, .on = D2 };
+    const struct asking move = {
+        .procedure = RENAME, .on = D1, .to = D2, .moved = F, .name = "from", .name2 = "to"
+    };
+    struct request r[2];
+    struct shadow s;
+
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        begin(&s);
+        ask(&s, &r[0], &move, 10, 30);
+        ask(&s, &r[1], &list, late ? 35 : 20, 40);
+        assert_int_equal(touches_meet(&s, &r[1], &err), 0);
+        assert_int_equal(r[1].changing.len, late ? 0 : 3);
+        assert_int_equal(r[0].changing.len, 0);
+        if (!late)
+            assert_memory_equal(r[1].changing.data, "to", 3);
+        for (int i = 0; i < 2; i++) {
+            buf_free(&r[i].call);
+            buf_free(&r[i].changing);
+        }
+        mirror_close(s.mirror);
+        free(s.known);
+    }
+}
+
 /* What lost its last known name is gone, but for a LINK that is not answered, and for names that
  * nobody has counted. */
 static void test_last_name(void **state)
@@ -286,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_inherited),   cmocka_unit_test(test_created_again),
         cmocka_unit_test(test_names),       cmocka_unit_test(test_forgotten),
         cmocka_unit_test(test_linked_late), cmocka_unit_test(test_last_name),
+        cmocka_unit_test(test_outcomes),    cmocka_unit_test(test_listed),
     };
 
     struct copy_setup setup = { 0 };

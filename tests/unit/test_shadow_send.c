@@ -64,6 +64,7 @@ static void tear_down(void)
 struct asking {
     uint32_t procedure, on, to;
     bool guarded;
+    uint32_t failed;
     uint64_t offset, cookie;
 };
 
@@ -115,12 +116,13 @@ static void ask(struct request *r, const struct asking *a, uint64_t begun, uint6
                           .status = STATUS_NONE,
                           .rpc_status = STATUS_NONE };
     effect_decode(e);
-    e->rpc_status = e->status = 0;
-    e->succeeded = true;
+    e->rpc_status = 0;
+    e->status = a->failed;
+    e->succeeded = !a->failed;
     e->object = a->on;
     e->parent = e->roles & ROLE_PARENT ? a->on : 0;
     e->parent2 = a->to;
-    touches_set(&s, r, 0, 0);
+    touches_set(&s, r, &(struct named){ 0 });
 }
 
 static void drop(struct request *r)
@@ -261,6 +263,7 @@ static void test_order(void **state)
 {
     static const struct asking get = { .procedure = GETATTR, .on = F };
     static const struct asking set = { .procedure = SETATTR, .on = F };
+    static const struct asking refused = { .procedure = SETATTR, .on = F, .failed = NFS3ERR_PERM };
     static const struct asking read = { .procedure = READ, .on = F };
     static const struct asking write = { .procedure = WRITE, .on = F };
     static const struct asking far = { .procedure = WRITE, .on = F, .offset = 100 };
@@ -279,8 +282,10 @@ static void test_order(void **state)
     assert_int_equal(waits(&move, &get, BEFORE), 0); /* another object */
     assert_int_equal(waits(&get, &get, BEFORE), 0);
     assert_int_equal(waits(&get, &look, BEFORE), 0);
-    assert_int_equal(waits(&read, &get, BEFORE), 1);  /* it can change the access time */
-    assert_int_equal(waits(&move, &move, BEFORE), 1); /* once, although both directories say so */
+    assert_int_equal(waits(&read, &get, BEFORE), 1);    /* it can change the access time */
+    assert_int_equal(waits(&move, &move, BEFORE), 1);   /* once, although both directories say so */
+    assert_int_equal(waits(&get, &refused, BEFORE), 1); /* on the SUT it may succeed */
+    assert_int_equal(waits(&refused, &get, BEFORE), 1);
     /* what was under way on the reference at the same time */
     assert_int_equal(waits(&write, &write, AT_ONCE), 1);
     assert_int_equal(waits(&write, &far, AT_ONCE), 0);

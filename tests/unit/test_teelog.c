@@ -170,8 +170,10 @@ static void overlaps_and_strangers_are_withheld(void **state)
     w.next.known[TEE_OBJECT] = false;
     assert_int_not_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
     assert_true(teelog_counts(w.log)->withheld_values[WITHHELD_NOT_SAME] > 0);
+    assert_int_equal(w.verdict.differs, 0);
     w.next.known[TEE_OBJECT] = true;
     assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    assert_int_equal(w.verdict.differs, FILE_ID); /* to be copied again */
     end(&w, seen);
     assert_int_equal(seen[REF].records[RECORD_OPERATION], 1);
 }
@@ -188,8 +190,12 @@ static void patterns_hold_until_it_is_made_again(void **state)
     begin(&w, &(struct teelog_options){ .record_all = false });
     assert_int_equal(getattr(&w, &plain, &plain), TEE_AGREES);
     sut.fileid = 77;
+    w.next.known[TEE_OBJECT] = false; /* the SUT may have another file instead */
+    assert_int_not_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    w.next.known[TEE_OBJECT] = true;
     assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
     assert_int_equal(w.verdict.kinds, 1 << KIND_PATTERN);
+    assert_int_equal(w.verdict.differs, 0);
     assert_false(w.verdict.state_differs);
     teelog_remade(w.log, FILE_ID);
     sut.fileid = 78;
