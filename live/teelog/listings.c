@@ -204,3 +204,30 @@ int tee_listings_note(struct teelog *log, const struct tee_pair *pair, const str
     }
     return 0;
 }
+
+static bool is_noted(const struct tee_listing *l, struct bytes name)
+{
+    struct buf text = { 0 };
+    bool found = false;
+
+    if (l->changed_count && escape_name(name, false, &text) == 0 && buf_append(&text, "", 1) == 0)
+        for (uint32_t i = 0; !found && i < l->changed_count; i++)
+            found = strcmp((const char *)text.data, l->changed[i]) == 0;
+    buf_free(&text);
+    return found;
+}
+
+bool tee_is_changing(const struct teelog *log, struct bytes name)
+{
+    struct bytes left = log->changing;
+
+    if (log->listing)
+        return is_noted(log->listing, name);
+    while (left.len) {
+        struct bytes one = tee_next_name(&left);
+
+        if (one.len == name.len && memcmp(one.data, name.data, one.len) == 0)
+            return true;
+    }
+    return false;
+}

@@ -168,7 +168,7 @@ static int take_entry(void *ctx, const struct effect_entry *entry)
     struct record r = { .kind = RECORD_NAME };
 
     if (!entry->handle.len || is_dots(entry->name) || !host->object_of ||
-        !host->object_of(host->ctx, SUT, entry->handle))
+        !host->object_of(host->ctx, SUT, entry->handle) || tee_is_changing(l->log, entry->name))
         return 0; /* not the same on both sides */
     r.name = (struct record_name){ .event = NAME_SEEN,
                                    .parent = l->op->object,

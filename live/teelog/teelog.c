@@ -273,6 +273,7 @@ static int finish_listing(struct teelog *log, struct tee_listing *l, struct tee_
     const int64_t id = (int64_t)log->counts.pairs + 1;
     struct tee_pair first = l->pair;
     uint32_t conditions;
+    int result;
 
     if (l->crowded || !l->count[REF] || !l->count[SUT]) {
         log->counts.listings_left++;
@@ -285,14 +286,14 @@ static int finish_listing(struct teelog *log, struct tee_listing *l, struct tee_
     for (int side = 0; side < SIDES; side++)
         tee_half_fill(&log->pair.half[side], l->parts[side][0].operation, id);
     log->listing = l;
-    if (judge(log, &first, v, err) < 0) {
-        log->listing = NULL;
-        return -err->code;
+    result = judge(log, &first, v, err);
+    if (result == 0) {
+        conditions |= judge_left_open(log->judge);
+        count(log, v);
+        result = may_log(log, v) ? log_listing(log, l, conditions, v, err) : 0;
     }
     log->listing = NULL;
-    conditions |= judge_left_open(log->judge);
-    count(log, v);
-    return may_log(log, v) ? log_listing(log, l, conditions, v, err) : 0;
+    return result;
 }
 
 static int take_listing(struct teelog *log, const struct tee_pair *given, struct tee_verdict *v,
