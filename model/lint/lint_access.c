@@ -124,7 +124,7 @@ int lint_access(struct lint *lint, const struct effect *e, struct err *err)
     return judge(lint, e, a, err);
 }
 
-/* FSINFO: "wtmax" of its file system. */
+/* FSINFO: "wtmax" and "maxfilesize" of its file system. */
 static void learn_limit(struct lint *lint, const struct effect *e, const struct attributes *a)
 {
     struct lint_limit *l = lint->limits;
@@ -136,7 +136,8 @@ static void learn_limit(struct lint *lint, const struct effect *e, const struct 
         return;
     if (l == lint->limits + lint->limit_count)
         lint->limit_count++;
-    *l = (struct lint_limit){ e->server_number, lint->body->wtmax, e->id, a->fsid };
+    *l = (struct lint_limit){ e->server_number, lint->body->wtmax, e->id, a->fsid,
+                              lint->body->largest };
 }
 
 int lint_limit(struct lint *lint, const struct effect *e, struct err *err)
@@ -152,9 +153,15 @@ int lint_limit(struct lint *lint, const struct effect *e, struct err *err)
     for (uint32_t i = 0; o && o->identified && i < lint->limit_count; i++) {
         const struct lint_limit *l = &lint->limits[i];
 
-        if (l->server == e->server_number && l->fsid == o->fsid && e->count > l->wtmax)
+        if (l->server != e->server_number || l->fsid != o->fsid)
+            continue;
+        if (e->count > l->wtmax)
             return LINT_SAY(lint, LINT_WRITE_LIMIT, e, l->by, err,
                             "%" PRIu64 " bytes, wtmax is %" PRIu32, e->count, l->wtmax);
+        if (l->largest && (e->offset > l->largest || e->count > l->largest - e->offset))
+            return LINT_SAY(lint, LINT_WRITE_LIMIT, e, l->by, err,
+                            "%" PRIu64 " bytes at %" PRIu64 ", maxfilesize is %" PRIu64, e->count,
+                            e->offset, l->largest);
     }
     return 0;
 }

@@ -69,6 +69,9 @@ static int visit(void *ctx, const struct visit *v)
         if (r->action == ACTION_ASK_FILE_SYSTEM && strcmp(v->field->name, "wtmax") == 0) {
             b->wtmax = (uint32_t)v->value;
             b->has_wtmax = true;
+        } else if (r->action == ACTION_ASK_FILE_SYSTEM &&
+                   strcmp(v->field->name, "maxfilesize") == 0) {
+            b->largest = v->value;
         }
         break;
     case CLASS_VERIFIER:

@@ -145,7 +145,7 @@ struct lint_xid {
 struct lint_limit {
     uint32_t server, wtmax;
     int64_t by;
-    uint64_t fsid;
+    uint64_t fsid, largest; /* of a file */
 };
 
 /* Several calls for the entries of one directory, from its beginning on. */
@@ -176,6 +176,7 @@ struct lint_body {
     bool has_sent, has_returned, has_made_by;
     bool has_wanted, has_wtmax;
     uint32_t wanted, wtmax;  /* of ACCESS and FSINFO */
+    uint64_t largest;        /* maxfilesize, with |wtmax| */
     uint64_t made_by;        /* verifier of an exclusive CREATE */
     uint32_t sent, returned; /* bytes of contents in the messages */
     uint64_t limit;          /* of a listing */

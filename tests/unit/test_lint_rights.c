@@ -138,6 +138,7 @@ static void test_access(void **state)
 
 static void test_limit(void **state)
 {
+    const struct state huge = { NF3REG, FILE_1, UINT64_C(2) << 30, 1000, 0, 1 };
     struct lab *lab = *state;
     const struct state big = { NF3REG, FILE_1, 2000, 1000, 0, 1 };
     struct op *op = begin(lab, 0, FSINFO, FILE_1);
@@ -154,6 +155,12 @@ static void test_limit(void **state)
     write_file(lab, &(struct writing){ 0, 1000, 1000, 2, 1000, 2, NULL }, NULL, &big);
     expect(lab, "");
     write_file(lab, &(struct writing){ 0, 1001, 1001, 2, 1001, 2, NULL }, NULL, &big);
+    expect(lab, "write-limit");
+    write_file(lab, &(struct writing){ (1 << 30) - 10, 10, 10, 2, 10, 2, NULL }, NULL, &huge);
+    expect(lab, "");
+    write_file(lab, &(struct writing){ (1 << 30) - 10, 11, 11, 2, 11, 2, NULL }, NULL, &huge);
+    expect(lab, "write-limit");
+    write_file(lab, &(struct writing){ UINT64_MAX - 1, 10, 10, 2, 10, 2, NULL }, NULL, &huge);
     expect(lab, "write-limit");
 }
 
