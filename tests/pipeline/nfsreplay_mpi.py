@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 cost=30
+# ctest: timeout=300 slow
 """nfsreplay-mpi: 1, 2 and 4 ranks judge as nfsreplay does, also when the server answers wrongly; the
 server sees each operation after the replies to those of other ranks on which it depends; and a rank that
 is killed ends the run of all.
