@@ -28,6 +28,8 @@ CREATE OR REPLACE VIEW name_event AS SELECT * FROM read_parquet(getvariable('tra
 CREATE OR REPLACE VIEW credential AS
 SELECT * FROM read_parquet(getvariable('trace') || '/credentials/*.parquet');
 CREATE OR REPLACE VIEW flow AS SELECT * FROM read_parquet(getvariable('trace') || '/flows/*.parquet');
+-- The captures that the data set is made of.
+CREATE OR REPLACE VIEW source AS SELECT * FROM read_parquet(getvariable('trace') || '/sources/*.parquet');
 CREATE OR REPLACE VIEW counter AS SELECT * FROM read_parquet(getvariable('trace') || '/counters/*.parquet');
 
 -- The same in every trace.

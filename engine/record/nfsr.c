@@ -55,6 +55,12 @@ bool nfsr_is_stream(const uint8_t *head, size_t len)
     return len >= NFSR_MAGIC_LEN && memcmp(head, NFSR_MAGIC, NFSR_MAGIC_LEN) == 0;
 }
 
+void nfsr_input_cut(const char *name, struct err *err)
+{
+    err_set(err, ERR_INPUT, "%s: the capture that it was made of ended in the middle of a packet",
+            name);
+}
+
 int nfsr_read_stream(nfsr_read *read, void *ctx, const char *name, const struct sink *sink,
                      struct err *err)
 {

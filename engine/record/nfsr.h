@@ -37,6 +37,9 @@ struct sink nfsr_writer_sink(struct nfsr_writer *writer);
 int nfsr_writer_flush(struct nfsr_writer *writer, struct err *err);
 void nfsr_writer_free(struct nfsr_writer *writer);
 
+/* What to say of a stream called |name| whose last record has |input_cut|. */
+void nfsr_input_cut(const char *name, struct err *err);
+
 /* Returns true if a file that begins with the bytes at |head| is a stream. */
 bool nfsr_is_stream(const uint8_t *head, size_t len);
 

@@ -254,6 +254,16 @@ static void read_head(struct input *in)
     in->offset = 0;
 }
 
+int input_want_digest(struct input *in, struct err *err)
+{
+    if (!in->digest)
+        in->digest = XXH3_createState();
+    if (!in->digest)
+        return err_memory(err, "a digest");
+    XXH3_128bits_reset(in->digest);
+    return 0;
+}
+
 static struct input *open_input(const char *path, bool digest, struct live *live, struct err *err)
 {
     struct input *in = calloc(1, sizeof(*in));
@@ -279,14 +289,15 @@ static struct input *open_input(const char *path, bool digest, struct live *live
     }
     in->raw = malloc(RAW_SIZE);
     in->head = malloc(INPUT_HEAD_MAX);
-    in->digest = digest ? XXH3_createState() : NULL;
-    if (!in->raw || !in->head || (digest && !in->digest)) {
+    if (!in->raw || !in->head) {
         err_memory(err, "an input");
         input_close(in);
         return NULL;
     }
-    if (digest)
-        XXH3_128bits_reset(in->digest);
+    if (digest && input_want_digest(in, err) < 0) {
+        input_close(in);
+        return NULL;
+    }
     in->live = (struct live_read){ .live = live, .fd = in->fd };
     if (recognize(in, err) < 0) {
         input_close(in);

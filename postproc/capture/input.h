@@ -22,6 +22,9 @@ struct input;
 struct input *input_open(const char *path, bool digest, struct err *err);
 void input_close(struct input *input);
 
+/* Makes an input that was opened without |digest| one that has it.  Nothing was read of it yet. */
+int input_want_digest(struct input *input, struct err *err);
+
 /* Opens a file or a pipe that is still being written: see live.h.  |live| is the caller's and must
  * outlive the input.  Waits for the first bytes.  The head has at least INPUT_HEAD_LIVE bytes, or
  * all, and grows while the input is read. */

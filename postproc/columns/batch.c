@@ -70,7 +70,7 @@ static int put_value(struct builder *builder, const struct column *column, const
     int64_t number;
 
     if (column_is_number(column) && builder_is_number(builder)) {
-        number = column_number(column, row->record);
+        number = column_number(column, row->at);
         return builder_put_number(
             builder, (row->has & column->needs) == column->needs && !column_is_null(column, number),
             (uint64_t)number);

@@ -30,6 +30,7 @@ const struct table_columns table_list[] = {
     { "credentials", "credential", credential_columns, RECORD_CREDENTIAL },
     { "flows", "flow", flow_columns, RECORD_FLOW },
     { "contents", "contents", contents_columns, RECORD_CONTENTS },
+    { "sources", "source", source_columns, ROWS_ARE_SOURCES },
     { "counters", "counter", counter_columns, RECORD_COUNTER },
     { "programs", "program", program_columns },
     { "procedures", "procedure", procedure_columns },
@@ -131,7 +132,7 @@ static int get_address(struct known *known, const struct address *address, struc
 
 static int load(const struct column *column, const struct row *row, struct cell *cell)
 {
-    const uint8_t *at = (const uint8_t *)row->record + column->offset;
+    const uint8_t *at = (const uint8_t *)row->at + column->offset;
     uint64_t frame;
 
     switch ((enum from)column->from) {
@@ -155,7 +156,7 @@ static int load(const struct column *column, const struct row *row, struct cell 
         cell->bytes = (struct bytes){ at, 16 };
         break;
     default:
-        cell->number = column_number(column, row->record);
+        cell->number = column_number(column, row->at);
     }
     return 0;
 }

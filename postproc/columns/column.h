@@ -37,6 +37,7 @@ struct known;
 /* A row to be made of a record. */
 struct row {
     const struct record *record;
+    const void *at; /* what columns have offsets in: |record|, or a struct source */
     struct known *known;
     int64_t id;   /* of tables that number their rows */
     unsigned has; /* enum needs */
@@ -86,7 +87,7 @@ struct column {
     uint8_t from;    /* enum from; 0: |get| */
     uint8_t null;    /* enum null_value */
     uint16_t needs;  /* bits of enum needs */
-    uint16_t offset; /* in struct record */
+    uint16_t offset; /* in row.at */
     uint8_t wants;   /* bits of enum wants */
     /* Sets what is not zero in |cell|.  Its bytes live until the next call for any column. */
     int (*get)(const struct row *row, struct cell *cell);
@@ -101,9 +102,12 @@ struct table_columns {
     const char *name;             /* of the stream */
     const char *sql;              /* of the table */
     const struct column *columns; /* one without a name ends them */
-    uint8_t kind; /* of the records that are its rows; 0: it is the same for every trace */
+    uint8_t kind; /* of the records that are its rows, or ROWS_ARE_SOURCES; 0: it is the same for
+                   * every trace */
     bool (*belongs)(const struct record *record); /* NULL: all records of this kind do */
 };
+
+enum { ROWS_ARE_SOURCES = UINT8_MAX }; /* no kind of record */
 
 /* One without a name ends them. */
 extern const struct table_columns table_list[];
@@ -112,8 +116,8 @@ extern const struct table_columns table_list[];
 extern const struct column operation_columns[], retransmission_columns[], copy_columns[],
     problem_columns[], connection_event_columns[], object_columns[], path_columns[],
     name_event_columns[], credential_columns[], flow_columns[], contents_columns[],
-    counter_columns[], program_columns[], procedure_columns[], status_name_columns[],
-    field_columns[], code_columns[];
+    source_columns[], counter_columns[], program_columns[], procedure_columns[],
+    status_name_columns[], field_columns[], code_columns[];
 
 /* Returns NULL if there is no such table. */
 const struct table_columns *table_named(const char *name);
@@ -125,10 +129,10 @@ static inline bool column_is_number(const struct column *column)
     return column->from >= FROM_U8 && column->from <= FROM_I64;
 }
 
-/* Returns the number of a column of a record.  Unsigned ones keep their bits. */
-static inline int64_t column_number(const struct column *column, const struct record *record)
+/* Returns the number of a column in row.at.  Unsigned ones keep their bits. */
+static inline int64_t column_number(const struct column *column, const void *value)
 {
-    const uint8_t *at = (const uint8_t *)record + column->offset;
+    const uint8_t *at = (const uint8_t *)value + column->offset;
     uint16_t u16;
     uint32_t u32;
     int32_t i32;

@@ -4,7 +4,7 @@
  * The columns of all tables but operations, in the order of schemas/trace.sql.
  */
 #include "base/escape.h"
-#include "columns/known.h"
+#include "columns/sources.h"
 #include "store/row_text.h"
 
 #define IN(member) .offset = offsetof(struct record, member)
@@ -184,6 +184,30 @@ const struct column contents_columns[] = {
     { "is_reply", COLUMN_BOOL, FROM_U8, IN(contents.is_reply) },
     { "position", COLUMN_U64, FROM_U64, IN(contents.position) },
     { "data", COLUMN_BYTES, FROM_BYTES, IN(contents.data) },
+    { NULL },
+};
+
+#define OF_SOURCE(member) .offset = offsetof(struct source, member)
+
+const struct column source_columns[] = {
+    { "id", COLUMN_I64, .get = get_row },
+    { "name", COLUMN_TEXT, FROM_TEXT, OF_SOURCE(name) },
+    { "kind", COLUMN_WORD, FROM_TEXT, OF_SOURCE(kind) },
+    { "state", COLUMN_WORD, FROM_TEXT, OF_SOURCE(state) },
+    { "note", COLUMN_TEXT, FROM_TEXT, NULL_EMPTY, OF_SOURCE(note) },
+    { "size", COLUMN_I64, FROM_U64, OF_SOURCE(size) },
+    { "digest", COLUMN_BYTES, FROM_DIGEST, OF_SOURCE(digest) },
+    { "head_digest", COLUMN_BYTES, FROM_DIGEST, OF_SOURCE(head_digest) },
+    { "frame_base", COLUMN_I64, FROM_U64, OF_SOURCE(frame_base) },
+    { "frames", COLUMN_I64, FROM_U64, OF_SOURCE(frames) },
+    { "operations", COLUMN_I64, FROM_U64, OF_SOURCE(operations) },
+    { "calls", COLUMN_I64, FROM_U64, OF_SOURCE(calls) },
+    { "replies", COLUMN_I64, FROM_U64, OF_SOURCE(replies) },
+    { "retransmissions", COLUMN_I64, FROM_U64, OF_SOURCE(retransmissions) },
+    { "copies", COLUMN_I64, FROM_U64, OF_SOURCE(copies) },
+    { "problems", COLUMN_I64, FROM_U64, OF_SOURCE(problems) },
+    { "first_time", COLUMN_TIME, FROM_I64, NULL_TIME, OF_SOURCE(first_time) },
+    { "last_time", COLUMN_TIME, FROM_I64, NULL_TIME, OF_SOURCE(last_time) },
     { NULL },
 };
 

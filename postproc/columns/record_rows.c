@@ -9,6 +9,7 @@
 #include "columns/gathered.h"
 #include "columns/known.h"
 #include "columns/rows.h"
+#include "columns/sources.h"
 #include "engine.h"
 #include "record/blocks.h"
 
@@ -18,6 +19,7 @@ struct record_rows {
     struct record_tables tables;
     struct known known;
     struct gathered gathered;
+    struct sources sources;
     struct trace_files files;
     uint32_t next_file; /* of files.more */
     struct input *input;
@@ -35,7 +37,7 @@ static int put_row(struct record_rows *rows, struct batch *batch, const struct r
                    int64_t id, struct err *err)
 {
     const struct row row = {
-        .record = record, .known = &rows->known, .id = id, .has = column_has(record)
+        .record = record, .at = record, .known = &rows->known, .id = id, .has = column_has(record)
     };
 
     if (batch_put(batch, &row, err) < 0)
@@ -58,6 +60,7 @@ static int put(void *ctx, const struct record *record, struct err *err)
 
     if (result < 0 || (rows->pausing && record->kind == RECORD_OPERATION))
         return result < 0 ? result : 0;
+    sources_count(&rows->sources, &rows->known, record);
     result = 0;
     for (unsigned i = 0; result == 0 && i < rows->tables.count; i++) {
         struct batch *batch = &rows->tables.batches[i];
@@ -97,7 +100,8 @@ static int begin(struct record_rows *rows, const struct engine_options *options,
     const uint8_t *head;
     size_t len = input_head(rows->input, &head);
 
-    if (known_source(&rows->known, 0, err) < 0)
+    if (known_source(&rows->known, 0, err) < 0 ||
+        sources_begin(&rows->sources, rows->input, nfsr_is_stream(head, len), 0, err) < 0)
         return -err->code;
     if (!nfsr_is_stream(head, len))
         return begin_capture(rows, options, err);
@@ -123,9 +127,11 @@ struct record_rows *record_rows_new(const struct trace_files *files,
     rows->files = *files;
     rows->input = files->first;
     rows->partial = partial;
-    for (unsigned t = 0; t < tables->count; t++)
+    for (unsigned t = 0; t < tables->count; t++) {
+        rows->sources.wanted |= tables->batches[t].table->kind == ROWS_ARE_SOURCES;
         for (unsigned i = 0; i < tables->batches[t].count; i++)
             wants |= tables->batches[t].columns[i]->wants;
+    }
     known_init(&rows->known, wants);
     if (begin(rows, options, err) == 0)
         return rows;
@@ -142,6 +148,7 @@ void record_rows_free(struct record_rows *rows)
     block_reader_free(&rows->blocks);
     known_free(&rows->known);
     gathered_free(&rows->gathered);
+    sources_free(&rows->sources);
     input_close(rows->input);
     free(rows);
 }
@@ -186,15 +193,19 @@ static int open_next(struct record_rows *rows, struct err *err)
     if (engine_pause(rows->engine, rows->cut.code != 0, err) < 0)
         return -err->code;
     rows->pausing = false;
+    if (sources_end(&rows->sources, rows->input, err) < 0)
+        return -err->code;
     capture_close(rows->capture);
     input_close(rows->input);
     rows->capture = NULL;
-    rows->input = input_open(path, false, err);
-    if (!rows->input || !(rows->capture = capture_open(rows->input, err)))
-        return -err->code;
     rows->before += rows->frames;
     rows->frames = 0;
-    return known_source(&rows->known, rows->before, err) < 0 ? -err->code : 1;
+    rows->input = input_open(path, false, err);
+    if (!rows->input || known_source(&rows->known, rows->before, err) < 0 ||
+        sources_begin(&rows->sources, rows->input, false, rows->before, err) < 0 ||
+        !(rows->capture = capture_open(rows->input, err)))
+        return -err->code;
+    return 1;
 }
 
 static int put_gathered(struct record_rows *rows, struct err *err)
@@ -212,12 +223,31 @@ static int put_gathered(struct record_rows *rows, struct err *err)
     return 0;
 }
 
+static int put_sources(struct record_rows *rows, struct batch *batch, struct err *err)
+{
+    for (uint32_t i = 0; i < rows->sources.count; i++) {
+        const struct row row = { .at = &rows->sources.list[i],
+                                 .known = &rows->known,
+                                 .id = (int64_t)i + 1 };
+
+        if (batch_put(batch, &row, err) < 0)
+            return -err->code;
+    }
+    return 0;
+}
+
 /* The rows that come at the end of the input. */
 static int finish(struct record_rows *rows, struct err *err)
 {
     rows->ended = true;
     if (rows->engine && engine_end(rows->engine, rows->cut.code != 0, err) < 0)
         return -err->code;
+    if (sources_end(&rows->sources, rows->input, err) < 0)
+        return -err->code;
+    for (unsigned i = 0; i < rows->tables.count; i++)
+        if (rows->tables.batches[i].table->kind == ROWS_ARE_SOURCES &&
+            put_sources(rows, &rows->tables.batches[i], err) < 0)
+            return -err->code;
     return put_gathered(rows, err) < 0 ? -err->code : 1;
 }
 
@@ -237,6 +267,8 @@ int record_rows_next(struct record_rows *rows, struct err *err)
     while (result > 0 && !rows->full);
     if (result == -ERR_INPUT && !rows->cut.code)
         rows->cut = *err;
+    if (result == -ERR_INPUT && sources_cut(&rows->sources, err->text, err) < 0)
+        return -err->code;
     if (result > 0 || (result < 0 && result != -ERR_INPUT))
         return result;
     if (rows->next_file < rows->files.count && (!rows->cut.code || rows->partial))

@@ -295,8 +295,7 @@ static int ingest_stream(struct ingest *in, struct input *input, struct err *err
         input_drain(input, NULL); /* for the digest */
         result = 0;
     } else if (result == 0 && stream.input_cut) {
-        err_set(&why, ERR_INPUT,
-                "%s: the capture that it was made of ended in the middle of a packet", name);
+        nfsr_input_cut(name, &why);
     }
     if (result == 0)
         result = commit(in, input, why.code ? why.text : NULL, err);

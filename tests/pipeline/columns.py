@@ -124,6 +124,22 @@ def several(folder):
         compare("several captures", trace, connection, False)
 
 
+def cut_sources(folder):
+    """The table of sources says of cut files what ingest says, and of streams made of cut captures."""
+    whole = (folder / "whole.pcap").read_bytes()
+    cut, stream, cut_stream = folder / "cut.pcap", folder / "of_cut.nfsr", folder / "cut_too.nfsr"
+    cut.write_bytes(whole[:len(whole) // 2 + 5])
+    run("record", "-o", stream, cut)
+    cut_stream.write_bytes(stream.read_bytes()[:-3000])
+    for path in (cut, stream, cut_stream):
+        stored = folder / f"{path.name}.db"
+        run("ingest", stored, path)
+        with sqlite3.connect(stored) as connection, nfsdigest.open(path, partial=True) as trace:
+            wanted = rows_in(connection, "sources", "source")
+            got = rows_of(trace.sources().to_arrow())
+            check(got == wanted and wanted[0][3] == "cut" and wanted[0][4], f"{path.name}: {got}, not {wanted}")
+
+
 def errors(folder):
     cut = folder / "cut.nfsr"
     whole = folder / "whole.nfsr"
@@ -166,7 +182,9 @@ def empty(folder):
             table = getattr(trace, name)().to_arrow()
             check(table.column_names == [c[0] for c in columns(name)], f"empty: columns of {name}")
             check(table.num_rows == 0 or name in ("programs", "procedures", "status_names", "fields",
-                                                  "codes"), f"empty: {table.num_rows} {name}")
+                                                  "codes", "sources"), f"empty: {table.num_rows} {name}")
+        check(trace.sources(["size", "frames"]).to_arrow().to_pylist() == [{"size": 24, "frames": 0}],
+              "empty: its source")
 
 
 def unread(folder):
@@ -230,6 +248,7 @@ with tempfile.TemporaryDirectory() as scratch:
     for capture in ("vfs-libnfs-all22", "knfsd-netem-udp", "knfsd-nlm-locks", "knfsd-snap256"):
         one_file(scratch, CAPTURES / f"{capture}.pcap.zst")
     several(scratch)
+    cut_sources(scratch)
     errors(scratch)
     empty(scratch)
     unread(scratch)

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq  # noqa: E402
 from nfsdigest import parquet  # noqa: E402
 
 TABLES = ["operation", "retransmission", "copy", "problem", "connection_event", "object", "path", "name_event",
-          "credential", "flow", "counter", "program", "procedure", "status_name", "field", "code"]
+          "credential", "flow", "source", "counter", "program", "procedure", "status_name", "field", "code"]
 # of views, which columns are the same
 VIEWS = {
     "op": "id, time, client, server, program, version, procedure, path, path2, offset, count, status, pairing, "
