@@ -45,7 +45,7 @@ GROWING = {"id", "operation", "call_frame", "call_first_frame", "call_time", "re
            "reply_time", "frame", "first_frame", "time"}
 # too many different values for a dictionary
 VARIED = {"depends_on", "xid", "offset", "object", "new_object", "parent", "path"}
-ROWS = 262144  # of a row group
+ROWS = 65536  # of a row group
 OPEN = 16
 DAY = 86400 * 10**9
 _TEMPORARY = ".part-"
