@@ -17,8 +17,9 @@
 #include <string.h>
 
 enum {
-    STEPS_MAX = 4096,         /* up a path: more than any that the engine makes */
-    ANSWERS_MAX = 1024 * 1024 /* paths whose last answer is kept */
+    STEPS_MAX = 4096,      /* up a path: more than any that the engine makes */
+    ANSWERS_MAX = 1 << 20, /* paths whose last answer is kept */
+    KNOWN_MAX = 1 << 20    /* paths, and objects, that are read only once */
 };
 
 /* Texts by number. */
@@ -107,36 +108,44 @@ static void texts_free(struct texts *t)
 
 /* --- objects and file systems */
 
+/* Reads the row of an object; |place->server| is TABLE_NONE if there is none. */
+static int read_place(struct exports *e, int64_t object, struct place *place, struct err *err)
+{
+    int result;
+
+    *place = (struct place){ .server = TABLE_NONE };
+    sqlite3_bind_int64(e->object, 1, object);
+    result = sql_row(e->object, err);
+    if (result > 0) {
+        const char *server = sql_column_text(e->object, 0);
+
+        place->server = text_number(&e->servers, server ? server : "");
+        place->has_fsid = sqlite3_column_type(e->object, 1) != SQLITE_NULL;
+        place->fsid = sqlite3_column_int64(e->object, 1);
+        result = place->server == TABLE_NONE ? err_memory(err, "exports") : 0;
+    }
+    sqlite3_reset(e->object);
+    return result;
+}
+
 /* Sets |place| to that of an object.  Returns 1, 0 if there is no such object, or a negative
  * code. */
 static int place_of(struct exports *e, int64_t object, struct place *place, struct err *err)
 {
     uint32_t known = known_members_find(&e->objects, object);
-    int result;
 
-    if (known == TABLE_NONE) {
-        struct place found = { .server = TABLE_NONE };
-
-        sqlite3_bind_int64(e->object, 1, object);
-        result = sql_row(e->object, err);
-        if (result > 0) {
-            const char *server = sql_column_text(e->object, 0);
-
-            found.server = text_number(&e->servers, server ? server : "");
-            found.has_fsid = sqlite3_column_type(e->object, 1) != SQLITE_NULL;
-            found.fsid = sqlite3_column_int64(e->object, 1);
+    if (known != TABLE_NONE) {
+        *place = e->places[known];
+    } else {
+        if (read_place(e, object, place, err) < 0)
+            return -err->code;
+        if (e->place_count < KNOWN_MAX) {
+            if (GROW(e->places, e->place_count, e->place_cap) < 0 ||
+                known_members_add(&e->objects, object, e->place_count) == TABLE_NONE)
+                return err_memory(err, "exports");
+            e->places[e->place_count++] = *place;
         }
-        sqlite3_reset(e->object);
-        if (result < 0)
-            return result;
-        if ((result > 0 && found.server == TABLE_NONE) ||
-            GROW(e->places, e->place_count, e->place_cap) < 0 ||
-            known_members_add(&e->objects, object, e->place_count) == TABLE_NONE)
-            return err_memory(err, "exports");
-        known = e->place_count;
-        e->places[e->place_count++] = found;
     }
-    *place = e->places[known];
     return place->server != TABLE_NONE;
 }
 
@@ -261,36 +270,35 @@ static int64_t step_up(struct exports *e, int64_t path, struct root *root, struc
     return result < 0 ? result : parent;
 }
 
-/* Returns the number of the root of a path, or TABLE_NONE with |err| filled.  All paths on the way
- * are known then. */
-static uint32_t root_of(struct exports *e, int64_t path, struct err *err)
+/* Sets the root of a path.  The paths on the way are known then, as far as there is room. */
+static int root_of(struct exports *e, int64_t path, struct root *root, struct err *err)
 {
-    struct root root = { .mount = TABLE_NONE };
     uint32_t known = known_members_find(&e->paths, path), steps = 0;
     int64_t way[STEPS_MAX], at = path;
 
+    *root = (struct root){ .mount = TABLE_NONE };
     while (known == TABLE_NONE && at > 0 && steps < STEPS_MAX) {
         way[steps++] = at;
-        at = step_up(e, at, &root, err);
+        at = step_up(e, at, root, err);
         if (at < 0)
-            return TABLE_NONE;
+            return -err->code;
         if (at > 0)
             known = known_members_find(&e->paths, at);
     }
+    if (known != TABLE_NONE)
+        *root = e->roots[known];
+    if (!steps || e->paths.count >= KNOWN_MAX)
+        return 0;
     if (known == TABLE_NONE) {
-        if (GROW(e->roots, e->root_count, e->root_cap) < 0) {
-            err_memory(err, "exports");
-            return TABLE_NONE;
-        }
+        if (GROW(e->roots, e->root_count, e->root_cap) < 0)
+            return err_memory(err, "exports");
         known = e->root_count++;
-        e->roots[known] = root;
+        e->roots[known] = *root;
     }
     for (uint32_t i = 0; i < steps; i++)
-        if (known_members_add(&e->paths, way[i], known) == TABLE_NONE) {
-            err_memory(err, "exports");
-            return TABLE_NONE;
-        }
-    return known;
+        if (known_members_add(&e->paths, way[i], known) == TABLE_NONE)
+            return err_memory(err, "exports");
+    return 0;
 }
 
 /* --- exports */
@@ -361,12 +369,8 @@ static uint32_t find(struct exports *e, const struct export_of *of, struct err *
     uint32_t number, server;
     struct place place;
 
-    if (of->path) {
-        number = root_of(e, of->path, err);
-        if (number == TABLE_NONE)
-            return TABLE_NONE;
-        root = e->roots[number];
-    }
+    if (of->path && root_of(e, of->path, &root, err) < 0)
+        return TABLE_NONE;
     if (root.mount != TABLE_NONE) {
         int result = object ? place_of(e, object, &place, err) : 0;
 

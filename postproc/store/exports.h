@@ -12,8 +12,8 @@
  * no export.  So a directory below an export that a client mounts by its own path counts as an
  * export, and exports that share a file system are one if no client mounted them in the trace.
  *
- * Memory: about 60 bytes for each path and object that operations name, 16 MiB, and the texts of
- * MOUNT paths.
+ * Memory: about 60 bytes for each path and object that operations name, up to a million of each,
+ * 16 MiB, and the texts and roots of MOUNT paths.  What is beyond is read again and again.
  */
 #ifndef NFSDIGEST_STORE_EXPORTS_H
 #define NFSDIGEST_STORE_EXPORTS_H
