@@ -123,11 +123,35 @@ struct object *objects_find(struct objects *o, uint32_t number)
     return slot == NONE ? NULL : at_slot(o, slot);
 }
 
-uint32_t objects_number(const struct objects *o, uint32_t server, struct bytes handle)
+uint32_t objects_expect_handle(const struct objects *o, uint32_t server, struct bytes handle)
 {
-    const struct index_place *place = find_handle(o, hash_handle(server, handle), server, handle);
+    uint32_t hash = hash_handle(server, handle);
+
+    if (o->by_handle.places)
+        __builtin_prefetch(&o->by_handle.places[index_home(&o->by_handle, hash)]);
+    return hash;
+}
+
+void objects_expect_hash(const struct objects *o, uint32_t hash)
+{
+    uint32_t at;
+    const struct index_place *place = index_first(&o->by_handle, hash, &at);
+
+    if (place)
+        __builtin_prefetch(at_slot(o, place->slot));
+}
+
+uint32_t objects_number_of(const struct objects *o, uint32_t hash, uint32_t server,
+                           struct bytes handle)
+{
+    const struct index_place *place = find_handle(o, hash, server, handle);
 
     return place ? at_slot(o, place->slot)->number : 0;
+}
+
+uint32_t objects_number(const struct objects *o, uint32_t server, struct bytes handle)
+{
+    return objects_number_of(o, hash_handle(server, handle), server, handle);
 }
 
 /* A slot that nobody uses: NONE without memory. */

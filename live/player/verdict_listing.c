@@ -14,6 +14,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Entries that are looked at together: their objects are all over the memory. */
+enum { GROUP = 16 };
+
+struct listed {
+    struct bytes name, handle;
+    uint64_t cookie;
+    uint32_t hash; /* of the handle */
+};
+
 /* One reply. */
 struct run {
     struct verdicts *v;
@@ -26,6 +35,8 @@ struct run {
     struct wanted_names *wanted;
     struct bytes surplus; /* a name that is not wanted */
     bool has_objects, no_memory;
+    struct listed group[GROUP];
+    uint32_t grouped;
 };
 
 bool verdict_cookie(const struct verdicts *v, uint64_t number, const struct step *step,
@@ -147,13 +158,14 @@ static bool is_dots(struct bytes name)
            (name.len == 2 && name.data[0] == '.' && name.data[1] == '.');
 }
 
-static void add_name(struct run *r, const struct effect_entry *entry)
+static void add_name(struct run *r, const struct listed *entry)
 {
+    const struct objects *objects = r->v->setup.objects;
     uint32_t object = 0;
 
     if (entry->handle.len && r->names.sums.has_behind)
         object = verdict_single(
-            r->v, r->step, objects_number(r->v->setup.objects, r->step->server, entry->handle));
+            r->v, r->step, objects_number_of(objects, entry->hash, r->step->server, entry->handle));
     else if (!entry->handle.len)
         r->names.no_handles = true;
     expect_name(&r->names.sums, entry->name, object);
@@ -181,9 +193,8 @@ static void keep_place(struct run *r)
     keep->places[keep->count++] = (struct listing_place){ r->entries, r->cookie, r->names };
 }
 
-static int each_entry(void *ctx, const struct effect_entry *entry)
+static void add_entry(struct run *r, const struct listed *entry)
 {
-    struct run *r = ctx;
     const struct step_more *more = r->step->more;
 
     if (!is_dots(entry->name))
@@ -191,12 +202,43 @@ static int each_entry(void *ctx, const struct effect_entry *entry)
     r->entries++;
     r->cookie = entry->cookie;
     if (!r->keep || r->next_kept >= more->cookie_count)
-        return 0;
+        return;
     if (more->cookies[r->next_kept] == r->entries)
         keep_place(r);
     while (r->next_kept < more->cookie_count && more->cookies[r->next_kept] <= r->entries)
         r->next_kept++;
+}
+
+static void add_group(struct run *r)
+{
+    for (uint32_t i = 0; i < r->grouped; i++)
+        if (r->group[i].handle.len)
+            objects_expect_hash(r->v->setup.objects, r->group[i].hash);
+    for (uint32_t i = 0; i < r->grouped; i++)
+        add_entry(r, &r->group[i]);
+    r->grouped = 0;
+}
+
+static int each_entry(void *ctx, const struct effect_entry *entry)
+{
+    struct run *r = ctx;
+    struct listed *to = &r->group[r->grouped++];
+
+    to->name = entry->name;
+    to->handle = entry->handle;
+    to->cookie = entry->cookie;
+    if (entry->handle.len)
+        to->hash = objects_expect_handle(r->v->setup.objects, r->step->server, entry->handle);
+    if (r->grouped == GROUP)
+        add_group(r);
     return 0;
+}
+
+/* Looks at all entries of the reply. */
+static void run_entries(struct run *r)
+{
+    effect_names(&r->v->effect, each_entry, r);
+    add_group(r);
 }
 
 static int stop_at_verifier(void *ctx, const struct visit *visit)
@@ -218,7 +260,7 @@ static void copy_verifier(const struct effect *e, uint8_t to[8])
 
 static int run_reply(struct run *r, struct err *err)
 {
-    effect_names(&r->v->effect, each_entry, r);
+    run_entries(r);
     if (r->keep && r->step->more->cookie_count > r->next_kept)
         keep_place(r); /* the later ones continue at its end */
     if (r->keep)
@@ -340,7 +382,7 @@ void verdict_listing_text(struct verdicts *v, const struct step *step, struct ve
     if (!(step->has & STEP_LISTS) || step->has & STEP_CONTINUES || !step->more ||
         want_names(&v->wanted, step, r.has_objects) < 0)
         return;
-    effect_names(&v->effect, each_entry, &r);
+    run_entries(&r);
     if (r.names.sums.count != v->names.sums.count)
         return;
     if (r.surplus.data)
