@@ -12,7 +12,10 @@ start, when the player's memory is touched for the first time.
 libnfs's loop is rpc_service, as its documentation has it, with one poll for all connections, and as many
 calls outstanding as ours.  Its arguments are read before the clock starts.  Version 4.0.0 makes three
 system calls a call, whatever is outstanding (strace -c): one sends it, two read the mark and the rest of
-its reply.  That is its own doing: the bench has no say in it."""
+its reply.  That is its own doing: the bench has no say in it.
+
+What no client can do without is measured, too: bench_floor sends the same calls as they are, as many at a
+time, and reads the replies without a look at them.  Nothing can be faster on this machine."""
 import json
 import os
 import pathlib
@@ -92,13 +95,14 @@ def prepare(bench, dump):
 
 
 def ours(bench, dump, calls, *spoil):
-    """(us of user CPU, of system CPU, operations a second, differ, calls without a reply)"""
+    """(us of user CPU, of system CPU, operations a second, differ, calls without a reply, us of the
+    responder's CPU)"""
     server = Server(bench.tools / "bench_responder", calls, *spoil)
     report = play(bench, dump, server.target())
-    _, unknown, _ = server.end()
+    answered, unknown, _, cpu = server.end()
     ran = report["run"]
     return (ran["cpu_user"] / ran["operations"] / 1e3, ran["cpu_system"] / ran["operations"] / 1e3,
-            ran["operations"] / ran["duration"] * 1e9, differ(report), unknown)
+            ran["operations"] / ran["duration"] * 1e9, differ(report), unknown, cpu / answered / 1e3)
 
 
 def of_second_half(bench, dump, calls):
@@ -117,23 +121,27 @@ def of_second_half(bench, dump, calls):
     return each / 1e3, (cpu - each * all_of) / 1e6
 
 
-def libnfs(bench, calls):
-    """The same of libnfs; of it the fourth number is failed calls."""
-    program = bench.tools / "bench_libnfs"
+def client(bench, name, calls):
+    """The same of another program that makes the calls; of it the fourth number is failed calls."""
+    program = bench.tools / name
     if not program.exists():
         return None
     server = Server(bench.tools / "bench_responder", calls, "any-credential")
     done = subprocess.run([str(program), str(calls), server.port, str(CONNECTIONS),
                            str(OUTSTANDING)], stdout=subprocess.PIPE, text=True, check=True,
                           preexec_fn=pinned(0))
-    _, unknown, _ = server.end()
+    answered, unknown, _, cpu = server.end()
     _, user, system, rate, failed = done.stdout.split()
-    return float(user) / 1e3, float(system) / 1e3, float(rate), int(failed), unknown
+    return float(user) / 1e3, float(system) / 1e3, float(rate), int(failed), unknown, cpu / answered / 1e3
 
 
 def show(name, found):
+    """A row; the responder's share is of its processor, while the client runs."""
+    user, system, rate, differing, unknown, responder = found
     print("  %-10s CPU %5.2f us (user %5.2f, system %5.2f)  %8.0f operations/s; %d differ or fail, "
-          "%d without a prepared reply" % (name, found[0] + found[1], *found))
+          "%d without a prepared reply; the responder %5.2f us, %3.0f %% of its processor"
+          % (name, user + system, user, system, rate, differing, unknown, responder,
+             responder * rate / 1e4))
 
 
 def medians(rows):
@@ -145,14 +153,16 @@ def speed(bench, packets, capture, rounds, report):
     calls = prepare(bench, dump)
     spoiled = ours(bench, dump, calls, "spoil")
     report.add("replies that are spoiled, found by the player", spoiled[3], "", 1, True)
-    rows = {"nfsreplay": [], "second half": [], "libnfs": []}
+    rows = {"nfsreplay": [], "second half": [], "libnfs": [], "floor": []}
     for _ in range(rounds):
         rows["nfsreplay"].append(ours(bench, dump, calls))
         rows["second half"].append(of_second_half(bench, dump, calls))
-        rows["libnfs"].append(libnfs(bench, calls))
-    own = medians(rows["nfsreplay"])
+        rows["libnfs"].append(client(bench, "bench_libnfs", calls))
+        rows["floor"].append(client(bench, "bench_floor", calls))
+    own, floor = medians(rows["nfsreplay"]), medians(rows["floor"])
     print("%d connections x %d outstanding, medians of %d rounds" % (CONNECTIONS, OUTSTANDING, rounds))
     show("nfsreplay", own)
+    show("floor", floor)
     print("  without the start %5.2f us; the start %.1f ms" % tuple(medians(rows["second half"])))
     report.add("player, CPU an operation with verification", own[0] + own[1], "us", CPU_MOST, False)
     report.add("player, operations a second", own[2], "", RATE_LEAST, True)
@@ -160,7 +170,7 @@ def speed(bench, packets, capture, rounds, report):
     report.add("player, calls without a prepared reply", own[4], "", 0, False)
     if None in rows["libnfs"]:
         print("NOT RUN: libnfs: libnfs-dev was not installed when the programs were built")
-        return {"nfsreplay": own}
+        return {"nfsreplay": own, "floor": floor}
     theirs = medians(rows["libnfs"])
     show("libnfs", theirs)
     report.add("player, times libnfs's operations a second", own[2] / theirs[2], "x", LIBNFS_TIMES,
@@ -168,7 +178,10 @@ def speed(bench, packets, capture, rounds, report):
     report.add("libnfs's CPU to the player's", (theirs[0] + theirs[1]) / (own[0] + own[1]), "x",
                LIBNFS_TIMES, True)
     report.add("libnfs, calls that fail or lack a reply", theirs[3] + theirs[4], "", 0, False)
-    return {"nfsreplay": own, "libnfs": theirs}
+    print("  times libnfs's operations a second: the floor %.2f, nfsreplay %.2f; nfsreplay's CPU is %.2f "
+          "times the floor's" % (floor[2] / theirs[2], own[2] / theirs[2],
+                                 (own[0] + own[1]) / (floor[0] + floor[1])))
+    return {"nfsreplay": own, "libnfs": theirs, "floor": floor}
 
 
 def memory(bench, sizes, report):

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+enum { LINE = 64, REPLY_SOON = 512 /* bytes; then the processor has seen where it goes */ };
+
 struct prepared_slot {
     uint64_t key; /* 0: free */
     uint32_t first, last;
@@ -34,7 +36,7 @@ uint32_t prepared_arguments(const uint8_t *call, uint32_t len)
     return at <= len ? (uint32_t)at : 0;
 }
 
-static uint64_t key_of(const struct prepared *p, const uint8_t *call, uint32_t len)
+uint64_t prepared_key(const struct prepared *p, const uint8_t *call, uint32_t len)
 {
     uint32_t at = prepared_arguments(call, len);
     uint64_t key;
@@ -110,7 +112,7 @@ void prepared_open(struct prepared *p, const char *path, bool any_credential)
         struct prepared_entry *e = &p->entries[i];
         struct prepared_slot *slot;
 
-        e->key = key_of(p, e->call, e->call_len);
+        e->key = prepared_key(p, e->call, e->call_len);
         slot = slot_of(p, e->key);
         if (slot->key)
             p->entries[slot->last].next = i;
@@ -121,9 +123,8 @@ void prepared_open(struct prepared *p, const char *path, bool any_credential)
     }
 }
 
-const struct prepared_entry *prepared_find(struct prepared *p, const uint8_t *call, uint32_t len)
+const struct prepared_entry *prepared_find(struct prepared *p, uint64_t key)
 {
-    uint64_t key = key_of(p, call, len);
     struct prepared_slot *slot = key ? slot_of(p, key) : NULL;
     const struct prepared_entry *e;
 
@@ -133,4 +134,22 @@ const struct prepared_entry *prepared_find(struct prepared *p, const uint8_t *ca
     if (e->next != PREPARED_NONE)
         slot->first = e->next;
     return e;
+}
+
+void prepared_expect(const struct prepared *p, uint64_t key, int step)
+{
+    const struct prepared_slot *slot = &p->slots[(uint32_t)key & p->mask];
+    const struct prepared_entry *e;
+
+    if (step == 0) {
+        __builtin_prefetch(slot, 1);
+        return;
+    }
+    e = &p->entries[slot->first];
+    if (step == 1) {
+        __builtin_prefetch(e);
+        return;
+    }
+    for (uint32_t at = 0; at < e->reply_len && at < REPLY_SOON; at += LINE)
+        __builtin_prefetch(e->reply + at);
 }

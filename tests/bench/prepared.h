@@ -2,8 +2,8 @@
 /* tests/bench/prepared.h
  *
  * Calls of a client and the replies of a server, as bench_prepare saw them pass, in a file: for
- * bench_responder, which gives the replies again, and for bench_libnfs, which makes the calls
- * again.
+ * bench_responder, which gives the replies again, and for bench_libnfs and bench_floor, which make
+ * the calls again.
  *
  * The file is a row of: length of the call, length of the reply (both uint32_t of this machine),
  * the call and the reply, each from its XID on; in the order of the replies.
@@ -41,8 +41,14 @@ uint32_t prepared_arguments(const uint8_t *call, uint32_t len);
 
 /* Maps the file.  Ends the program if that is not possible. */
 void prepared_open(struct prepared *prepared, const char *path, bool any_credential);
-/* The reply to a call, or NULL. */
-const struct prepared_entry *prepared_find(struct prepared *prepared, const uint8_t *call,
-                                           uint32_t len);
+/* By which its reply is found; 0: it is no call. */
+uint64_t prepared_key(const struct prepared *prepared, const uint8_t *call, uint32_t len);
+/* The reply to the call of this key, or NULL. */
+const struct prepared_entry *prepared_find(struct prepared *prepared, uint64_t key);
+
+/* The file is longer than any cache.  So what prepared_find and its caller will read is fetched
+ * ahead, in three steps, each of which reads what the one before it has fetched. */
+enum { PREPARED_STEPS = 3 };
+void prepared_expect(const struct prepared *prepared, uint64_t key, int step);
 
 #endif
