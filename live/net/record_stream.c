@@ -99,9 +99,11 @@ static bool may_read(const struct record_stream *s)
            !budget_waits(&s->memory_out);
 }
 
+/* Output that nobody has tried to send yet is sent at the end of the round. */
 static int set_events(struct record_stream *s, struct err *err)
 {
-    uint32_t events = (may_read(s) ? EPOLLIN : 0) | (s->output ? EPOLLOUT : 0);
+    bool waits = s->output && !s->flush.self;
+    uint32_t events = (may_read(s) ? EPOLLIN : 0) | (waits ? EPOLLOUT : 0);
 
     return s->over ? 0 : loop_change(s->loop, &s->watch, events, err);
 }
