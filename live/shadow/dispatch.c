@@ -226,6 +226,13 @@ static void note_objects(struct shadow *s, struct request *r)
         r->known[i] = object && object->state == MIRROR_SYNCHRONIZED;
         r->epochs[i] = object ? known_of(s, object->id)->epoch : 0;
     }
+    for (uint32_t i = 0; i < r->touch_count; i++) {
+        struct touch *t = &r->touches[i];
+        const struct mirror_object *object = mirror_at(s->mirror, t->what.object);
+
+        t->epoch = known_of(s, t->what.object)->epoch;
+        t->was_same = object && object->state == MIRROR_SYNCHRONIZED;
+    }
 }
 
 int dispatch(struct shadow *s, struct request *r, struct err *err)

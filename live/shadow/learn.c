@@ -8,6 +8,8 @@
 #include "shadow/shadow_parts.h"
 #include "wire/nfs3_numbers.h"
 
+#include <xxhash.h>
+
 static int learn_object(struct shadow *s, const struct record_object *record, struct err *err)
 {
     struct err why = { 0 };
@@ -53,6 +55,10 @@ static int learn_name(struct shadow *s, const struct record_name *record, struct
         known_of(s, object->id)->seen.is_known = false; /* its ctime may have changed */
     if (record->event == NAME_REMOVED)
         note_removed(s, object->id);
+    if (record->event == NAME_GONE)
+        s->names_gone[s->next_gone++ % NAMES_GONE] =
+            (struct name_gone){ parent->id, object->id,
+                                XXH3_64bits(record->name.data, record->name.len), s->position };
     if (record->event == NAME_REMOVED || record->event == NAME_GONE) {
         mirror_remove_name(s->mirror, object, parent, record->name);
         return 0;
@@ -82,14 +88,36 @@ static uint32_t named(const struct shadow *s, uint64_t directory, struct bytes n
     return object ? object->id : 0;
 }
 
+/* What the name stood for when |r| was called. */
+static uint32_t named_before(const struct shadow *s, const struct request *r, uint32_t parent,
+                             struct bytes name)
+{
+    uint64_t hash = XXH3_64bits(name.data, name.len);
+
+    for (uint32_t i = 0; parent && i < NAMES_GONE; i++) {
+        const struct name_gone *n = &s->names_gone[i];
+
+        if (n->parent == parent && n->hash == hash && n->entry > r->begin &&
+            mirror_at(s->mirror, n->object))
+            return n->object;
+    }
+    return 0;
+}
+
 struct named learn_named(const struct shadow *s, const struct request *r,
                          const struct record_operation *op)
 {
     const struct effect *e = &r->effect;
     struct named found = { 0 };
 
-    if (e->succeeded)
-        return (struct named){ .gone = learn_gone(s), .moved = s->moved };
+    if (e->succeeded) {
+        found = (struct named){ .gone = learn_gone(s), .moved = s->moved };
+        if (!found.gone && effect_takes_name(e) && !effect_moves(e))
+            found.gone = named_before(s, r, e->parent, e->name);
+        else if (!found.gone && effect_moves(e))
+            found.gone = named_before(s, r, e->parent2, e->name2);
+        return found;
+    }
     if (!effect_changes_names(e))
         return found;
     if (e->parent)

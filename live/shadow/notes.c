@@ -140,6 +140,22 @@ static void note_write(struct shadow *s, struct request *r)
                                      count <= contents.len ? contents.data : NULL));
 }
 
+/* A name of a file with several may have been moved onto another one of them, which changes nothing
+ * (RFC 1813 s3.3.14), if it is not known what the other name stood for.  Then the directory keeps
+ * its times. */
+static bool may_be_still_there(const struct shadow *s, const struct effect *e)
+{
+    const struct mirror_object *moved = mirror_at(s->mirror, s->moved);
+    const struct known *k = known_of(s, s->moved);
+    struct attributes_before before;
+    struct attributes after;
+
+    if (!moved || moved->type == OBJECT_DIR || learn_gone(s) || (k->has_links && !k->is_linked))
+        return false;
+    return !effect_before(e, OF_PARENT, &before) || !effect_attributes(e, OF_PARENT, &after) ||
+           before.ctime == after.ctime;
+}
+
 /* A RENAME of nobody knows what; or of one name of a file to another one of the same file, which
  * changes nothing (RFC 1813 s3.3.14). */
 static int note_move_of_unknown(struct shadow *s, struct request *r, struct err *err)
@@ -193,7 +209,7 @@ int notes_take(struct shadow *s, struct request *r, struct err *err)
         note_names(s, r);
         break;
     case ACTION_RENAME:
-        if (!s->moved)
+        if (!s->moved || may_be_still_there(s, e))
             return note_move_of_unknown(s, r, err);
         note_names(s, r);
         break;

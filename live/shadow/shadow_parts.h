@@ -23,6 +23,8 @@ struct touch {
     struct touch *next, *previous;
     struct overlap_touch what; /* |object|: an id of the mirror */
     uint32_t would;            /* |what.flags| of the request if it had succeeded */
+    uint32_t epoch;            /* the object's, when the reference had answered, */
+    bool was_same;             /* and whether it was the same on both sides then */
     bool is_held;              /* the request waits until the object's changes are played */
 };
 
@@ -124,6 +126,15 @@ struct known {
     bool scrub_left;  /* it differed again, although it was copied again */
 };
 
+/* A name that went because a reply said that its object has one link: the request that took it may
+ * be answered later. */
+struct name_gone {
+    uint32_t parent, object;
+    uint64_t hash, entry; /* of the name; of the reply */
+};
+
+enum { NAMES_GONE = 64 };
+
 /* An object of the tap's engine. */
 struct engine_object {
     uint32_t object, generation; /* the mirror's; 0: none */
@@ -224,8 +235,10 @@ struct shadow {
     struct request *last_called;    /* what the latest message made */
     struct buf reply;               /* the latest one's bytes */
     uint32_t reply_flags;
-    bool is_own;                /* the latest message was the copy's */
-    int64_t client_seen;        /* the latest one of a client, ns of the loop's clock */
+    bool is_own;         /* the latest message was the copy's */
+    int64_t client_seen; /* the latest one of a client, ns of the loop's clock */
+    struct name_gone names_gone[NAMES_GONE]; /* the latest ones */
+    uint32_t next_gone;
     uint32_t removed[2], moved; /* objects that lost a name by the operation that ends now */
     struct listings listings;
     struct scrub *scrub; /* NULL: it was not wanted */

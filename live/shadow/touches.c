@@ -141,11 +141,20 @@ static bool is_about_times(const struct touch *a, const struct touch *b)
            effect_action(&a->request->effect) != effect_action(&b->request->effect);
 }
 
+/* What is made in a directory can inherit its group and its access control list, but not times. */
+static bool sets_what_others_get(const struct touch *t)
+{
+    const struct effect *e = &t->request->effect;
+
+    return sets(t) &&
+           (effect_action(e) != ACTION_SET || e->asked.bits & (ASKED_MODE | ASKED_UID | ASKED_GID));
+}
+
 /* One sets attributes of a directory, and the other one makes something that inherits them. */
 static bool is_inherited(const struct touch *setting, const struct touch *other)
 {
-    return sets(setting) && touch_changes(other) && other->what.flags & TOUCH_HAS_NAME &&
-           effect_makes_name(&other->request->effect);
+    return sets_what_others_get(setting) && touch_changes(other) &&
+           other->what.flags & TOUCH_HAS_NAME && effect_makes_name(&other->request->effect);
 }
 
 /* One sets attributes, and so does the other one, or it takes the set-id bits away by writing. */

@@ -92,12 +92,26 @@ static bool has_lost_names(const struct shadow *s, const struct request *r)
            (!object->names || s->unsettled >= r->sut_called) && !object->is_root;
 }
 
+/* What a name stands for was not the same: a directory that goes may not be empty on the SUT. */
+static bool names_another(const struct shadow *s, const struct request *r)
+{
+    for (uint32_t i = 0; i < r->touch_count; i++) {
+        const struct touch *t = &r->touches[i];
+
+        if (t->what.flags & TOUCH_NAMED &&
+            (!t->was_same || t->epoch != known_of(s, t->what.object)->epoch))
+            return true;
+    }
+    return false;
+}
+
 /* The outcome may depend on what the name stands for, which may not be synchronized yet: its owner,
  * its type. */
 static bool depends_on_named(const struct shadow *s, const struct request *r)
 {
-    return r->has_sut_reply && r->sut_status != r->effect.status && s->unsettled >= r->sut_called &&
-           (r->effect.name.data || r->effect.name2.data);
+    return r->has_sut_reply && r->sut_status != r->effect.status &&
+           (names_another(s, r) ||
+            (s->unsettled >= r->sut_called && (r->effect.name.data || r->effect.name2.data)));
 }
 
 /* From when on the answer that is judged speaks: a listing, from its first part on. */

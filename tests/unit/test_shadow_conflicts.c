@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <xxhash.h>
 
 static struct err err;
 
@@ -306,6 +307,27 @@ static void test_outcomes(void **state)
     assert_int_equal(bits_beside(&not_empty, &write_0), 0);
 }
 
+/* A reply said that a file has one link before the REMOVE of the other name was answered. */
+static void test_gone_early(void **state)
+{
+    const struct asking remove = { .procedure = REMOVE, .on = D1, .name = "x" };
+    const struct record_operation unused = { .object = 0 };
+
+    (void)state;
+    for (uint64_t begun = 20; begun <= 30; begun += 10) {
+        struct request r;
+        struct shadow s;
+
+        begin(&s);
+        s.names_gone[5] = (struct name_gone){ D1, F, XXH3_64bits("x", 1), 25 };
+        ask(&s, &r, &remove, begun, 40);
+        assert_int_equal(learn_named(&s, &r, &unused).gone, begun == 20 ? F : 0);
+        buf_free(&r.call);
+        mirror_close(s.mirror);
+        free(s.known);
+    }
+}
+
 /* A listing is told which names may be there or not. */
 static void test_listed(void **state)
 {
@@ -395,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_names),       cmocka_unit_test(test_forgotten),
         cmocka_unit_test(test_linked_late), cmocka_unit_test(test_last_name),
         cmocka_unit_test(test_outcomes),    cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_gone_early),
     };
 
     struct copy_setup setup = { 0 };
