@@ -25,7 +25,6 @@ enum {
     STEPS_MAX = FEED_STEPS_MAX,
     BYTES = 32 << 20,
     BYTES_MIN = 1 << 10,
-    WAKE_LEAST = 1 << 10, /* steps */
 };
 
 static uint64_t power_below(uint64_t n)
@@ -90,16 +89,8 @@ bool feed_sees_releases(struct feed *f)
     return true;
 }
 
-/* Steps to be released before a player that has steps wakes the thread: waking up costs more than
- * making some.  It is to be ahead again before the player has none. */
-static uint64_t worth_waking(uint64_t held)
-{
-    uint64_t quarter = held / 4, part = held / 16;
-
-    return part > WAKE_LEAST ? part : quarter < WAKE_LEAST ? quarter : WAKE_LEAST;
-}
-
-/* Under |lock|, while the thread waits. */
+/* Under |lock|, while the thread waits.  A player that has steps wakes it only when a quarter of
+ * them was released, because waking up costs more than making some. */
 static bool may_go_on(struct feed *f)
 {
     uint64_t released = atomic_load(&f->released);
@@ -112,7 +103,7 @@ bool feed_wait_for_releases(struct feed *f)
 {
     feed_show(f);
     pthread_mutex_lock(&f->lock);
-    f->wake_at = f->seen_released + worth_waking(f->made - f->seen_released);
+    f->wake_at = f->seen_released + (f->made - f->seen_released) / 4;
     atomic_store(&f->thread_waits, true);
     while (!may_go_on(f))
         pthread_cond_wait(&f->changed, &f->lock);
@@ -196,28 +187,19 @@ static int look_for_steps(struct feed *f, struct err *err)
     return FEED_WAIT;
 }
 
-/* Nothing is wanted of the thread until the player has released some.  Without slack, a player that
- * holds nearly a horizon would get a few steps at a time, for two switches of threads each. */
-static int wait_for_room(struct feed *f)
-{
-    f->full = true;
-    show_releases(f);
-    return FEED_WAIT;
-}
-
 int feed_next(struct feed *f, const struct step **step, struct err *err)
 {
-    uint64_t held = f->given - f->taken_back;
-
     if (f->waited)
         end_wait(f);
-    if (held >= f->limit - (f->full ? f->slack : 0))
-        return wait_for_room(f);
-    f->full = false;
+    f->full = f->given - f->taken_back >= f->limit;
+    if (f->full) {
+        show_releases(f);
+        return FEED_WAIT;
+    }
     if (f->given == f->seen_made)
         f->seen_made = atomic_load_explicit(&f->shown, memory_order_acquire);
     if (f->given == f->seen_made) {
-        int result = held > f->limit - f->slack ? wait_for_room(f) : look_for_steps(f, err);
+        int result = look_for_steps(f, err);
 
         if (result != FEED_STEP)
             return result;
@@ -238,7 +220,7 @@ const struct step *feed_step(const struct feed *f, uint64_t number)
 void feed_release(struct feed *f)
 {
     f->taken_back++;
-    if (f->taken_back - f->shown_released >= f->batch || f->waited || (f->full && !f->slack))
+    if (f->taken_back - f->shown_released >= f->batch || f->waited || f->full)
         show_releases(f);
 }
 
@@ -283,7 +265,6 @@ static int make_rings(struct feed *f, uint64_t bytes, struct err *err)
     while (slots < f->limit)
         slots *= 2;
     f->mask = slots - 1;
-    f->slack = f->limit < FEED_WIDE ? 0 : f->limit / 8;
     f->batch = f->limit / 8 < FEED_BATCH ? f->limit / 8 + 1 : FEED_BATCH;
     f->ring_size = power_below(bytes < BYTES_MIN ? BYTES_MIN : bytes);
     f->slots = ring_memory(slots * sizeof(*f->slots));

@@ -26,7 +26,7 @@
 
 struct feed;
 
-enum { FEED_STEPS_MAX = 1 << 20, FEED_STEP_BYTES = 112, FEED_WIDE = 1 << 13 };
+enum { FEED_STEPS_MAX = 1 << 20, FEED_STEP_BYTES = 112 };
 
 struct feed_setup {
     struct script *script; /* must stay; its reader belongs to the feed's thread from now on */
@@ -47,9 +47,7 @@ int feed_fd(const struct feed *feed);
 enum feed_result { FEED_STEP = 1, FEED_END = 0, FEED_WAIT = 2 };
 /* Returns FEED_STEP and the next step; FEED_WAIT: none is there now, or the horizon is full (then
  * feed_release makes room, and the eventfd says nothing); FEED_END behind the last one; or a
- * negative code, when all steps before the damage were given.  A horizon of FEED_WIDE or more is
- * full until an eighth of it is released: so a player whose operations wait for others does not get
- * them one by one. */
+ * negative code, when all steps before the damage were given. */
 int feed_next(struct feed *feed, const struct step **step, struct err *err);
 /* The step of that number, which was given and not yet released. */
 const struct step *feed_step(const struct feed *feed, uint64_t number);

@@ -27,7 +27,6 @@ struct feed {
     struct script *script;
     struct step *slots;   /* by number & |mask| */
     uint64_t mask, limit; /* |limit|: steps that the player may hold */
-    uint64_t slack;       /* one that held all of them gets more when so many are released */
     uint8_t *ring;
     uint64_t ring_size; /* a power of two */
     uint64_t stop_after;

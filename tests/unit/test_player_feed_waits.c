@@ -32,47 +32,6 @@ static void the_horizon(void **state)
     dump_free(&d);
 }
 
-/* A player that holds a wide horizon gets many steps at a time, and at last all. */
-static void wide_horizon(void **state)
-{
-    enum { WIDE = 2 * FEED_WIDE, STEPS = 5 * WIDE + 7 };
-    struct rdump_operation nothing = { .client = 1, .server = 2 };
-    uint32_t given = 0, released = 0, rounds = 0;
-    struct err err = { 0 };
-    const struct step *step;
-    struct played p;
-    struct dump d;
-    int result;
-
-    (void)state;
-    dump_begin_small(&d, WIDE);
-    for (uint32_t n = 0; n < STEPS; n++) {
-        nothing.source = (int64_t)n + 1;
-        dump_put(&d, RDUMP_OPERATION, &nothing);
-    }
-    dump_end(&d);
-    play(&p, &d, (struct feed_setup){ 0 });
-    while ((result = feed_next(p.feed, &step, &err)) != FEED_END) {
-        if (result == FEED_STEP) {
-            assert_int_equal(step->source, ++given);
-            assert_true(given - released <= WIDE);
-            continue;
-        }
-        if (given - released <= WIDE - WIDE / 8) {
-            assert_true(is_readable(feed_fd(p.feed), 20000));
-            continue;
-        }
-        for (rounds++; given - released >= WIDE - WIDE / 8; released++) {
-            assert_int_equal(feed_next(p.feed, &step, &err), FEED_WAIT);
-            feed_release(p.feed);
-        }
-    }
-    assert_int_equal(given, STEPS);
-    assert_true(rounds > 0);
-    stop(&p);
-    dump_free(&d);
-}
-
 /* |count| times the same operation, with |len| bytes as results. */
 static void make_same(struct dump *d, uint32_t count, const uint8_t *text, uint32_t len)
 {
@@ -324,10 +283,10 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_horizon),   cmocka_unit_test(wide_horizon),
-        cmocka_unit_test(long_steps),    cmocka_unit_test(little_room),
-        cmocka_unit_test(without_bytes), cmocka_unit_test(before_a_stall),
-        cmocka_unit_test(from_a_pipe),   cmocka_unit_test(ends_early),
+        cmocka_unit_test(the_horizon),    cmocka_unit_test(long_steps),
+        cmocka_unit_test(little_room),    cmocka_unit_test(without_bytes),
+        cmocka_unit_test(before_a_stall), cmocka_unit_test(from_a_pipe),
+        cmocka_unit_test(ends_early),
     };
 
     wire_init();
