@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "base/digest.h"
 #include "base/pack.h"
+#include "flow/canon.h"
 #include "flow/conn.h"
 #include "flow/conn_event.h"
 #include "flow/pair.h"
@@ -105,6 +106,7 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
     e->link = link_new(on_payload, e);
     pair.objects = &e->objects;
     pair.clock = &e->conns.pool.clock;
+    pair.past = options->middle ? &e->conns.past : NULL;
     pair.ctx = e;
     if (!e->link || conns_init(&e->conns, &host, options, err) < 0 ||
         objects_init(&e->objects, sink, options->same, err) < 0 ||
@@ -299,10 +301,60 @@ int engine_pause(struct engine *e, bool input_cut, struct err *err)
     return rc;
 }
 
+int engine_outline(const struct engine *e, struct outline *out, struct err *err)
+{
+    struct canon canon = { .frame = e->last_frame };
+    int rc;
+
+    out->from = OUTLINE_UNKNOWN;
+    if (e->conns.pool.past && !e->conns.past.assumed) { /* answered calls, in whole chunks */
+        uint64_t chunks = e->last_frame / OUTLINE_CHUNK;
+        out->from = -(int64_t)(chunks < OUTLINE_CHUNKS ? chunks : OUTLINE_CHUNKS) * OUTLINE_CHUNK;
+    }
+    out->fragments = link_outline(e->seen ? e->seen : e->link, e->last_frame, e->latest_time);
+    rc = conns_outline(&e->conns, &canon, out);
+    if (rc == 0)
+        rc = pair_outline(&e->pair, &e->conns, &canon, out);
+    buf_free(&canon.buf);
+    return rc < 0 ? err_memory(err, "an outline") : 0;
+}
+
+int engine_border(struct engine *e, struct outline *out, struct err *err)
+{
+    struct past *past = &e->conns.past;
+    int rc;
+
+    xids_free(&past->asked);
+    *past = (struct past){ .waiting = e->pair.calls.waiting.count,
+                           .waiting_bytes = e->pair.calls.bytes,
+                           .connections = e->conns.count,
+                           .framing = e->conns.pool.framing };
+    conns_border(&e->conns);
+    rc = engine_outline(e, out, err);
+    if (rc < 0)
+        return rc;
+    pair_forget(&e->pair, e->last_frame + (uint64_t)out->from);
+    forget_totals(e);
+    past->assumed = true;
+    past->noted_till = e->conns.pool.clock + e->pair.retransmit_span;
+    return 0;
+}
+
+const struct past *engine_past(const struct engine *e)
+{
+    return &e->conns.past;
+}
+
+struct outline_limits engine_limits(const struct engine *e)
+{
+    return (struct outline_limits){ e->conns.limit, e->pair.calls.limit, WAITING_BYTES_MAX,
+                                    e->conns.pool.total };
+}
+
 /* Other fields in what is packed are another version. */
 static uint64_t state_version(void)
 {
-    const uint64_t first = UINT64_C(0x6e667364000104); /* to be changed with anything else */
+    const uint64_t first = UINT64_C(0x6e667364000105); /* to be changed with anything else */
 
     return pair_layout(conns_layout(link_layout(first)));
 }

@@ -11,6 +11,7 @@
 #define NFSDIGEST_ENGINE_H
 
 #include "flow/options.h"
+#include "flow/outline.h"
 #include "flow/tap.h"
 #include "link/unopened.h"
 
@@ -68,5 +69,18 @@ int engine_learn(struct engine *engine, const struct record *record, struct err 
 /* Returns the object that |name| in the directory is known to stand for after the last record, by
  * the ids of records; 0: it is not known. */
 uint64_t engine_named(const struct engine *engine, uint64_t directory, struct bytes name);
+
+/* Pieces of a capture.  An engine with options.middle begins a little before its piece; the caller
+ * drops the records up to the border, but for those that engine_learn takes.  engine_border is
+ * called when the last frame before the piece was taken.  It gives the outline of what is known
+ * there, and begins the totals anew.  Events of connections begin anew, too. */
+int engine_border(struct engine *engine, struct outline *outline, struct err *err);
+
+/* Gives the outline of what is known after the last frame.  |outline| is all zeros. */
+int engine_outline(const struct engine *engine, struct outline *outline, struct err *err);
+
+/* What the engine has asked since engine_border. */
+const struct past *engine_past(const struct engine *engine);
+struct outline_limits engine_limits(const struct engine *engine);
 
 #endif

@@ -47,9 +47,11 @@ int conns_init(struct conns *c, const struct message_host *host,
     c->host = *host;
     c->host.memory = &c->pool.framing;
     c->limit = limit;
+    c->pool.past = options->middle ? &c->past : NULL;
     c->pool.window = options->stream_window ? options->stream_window : ENGINE_STREAM_WINDOW;
     c->pool.total = options->total_window ? options->total_window : ENGINE_TOTAL_WINDOW;
     c->pool.latest = TIME_NONE;
+    c->swept = TIME_NONE + 1;
     c->newest = c->oldest = c->free_slot = TABLE_NONE;
     c->conns = calloc(limit, sizeof(struct conn *));
     c->free_next = malloc(limit * sizeof(*c->free_next));
@@ -84,6 +86,7 @@ void conns_free(struct conns *c)
     free(c->free_next);
     free(c->holed);
     table_free(&c->by_key);
+    xids_free(&c->past.asked);
     memset(c, 0, sizeof(*c));
 }
 
@@ -95,7 +98,12 @@ void conns_learn_port(struct conns *c, uint16_t port)
 
 bool conns_port_known(const struct conns *c, uint16_t port)
 {
-    return c->ports[port / 8] >> port % 8 & 1;
+    bool known = c->ports[port / 8] >> port % 8 & 1;
+    struct past *past = c->pool.past;
+
+    if (!known && past && past->assumed)
+        past->ports_asked[port / 8] |= (uint8_t)(1 << port % 8);
+    return known;
 }
 
 static void unlink_slot(struct conns *c, uint32_t slot)
@@ -216,11 +224,17 @@ static struct conn *new_conn(struct conns *c, const struct frame *frame, const s
                          .birth_time = frame->time };
     struct conn *x;
 
+    if (c->pool.past) { /* unless a SYN follows */
+        flow.unsure = true;
+        flow.birth = p->protocol == IPPROTO_TCP ? 0 : flow.birth;
+    }
     flow.address[ports->side] = p->source;
     flow.address[!ports->side] = p->destination;
     flow.port[ports->side] = ports->port[0];
     flow.port[!ports->side] = ports->port[1];
     x = conn_place(c, &flow, key, key_hash(key), &ports->slot);
+    if (x && c->pool.past && c->count > c->pool.past->connections)
+        c->pool.past->connections = c->count;
     if (x)
         x->rpc = conns_port_known(c, ports->port[0]) || conns_port_known(c, ports->port[1]);
     return x;
@@ -271,15 +285,23 @@ int conn_note_holed(struct conns *c, struct conn *x, uint32_t slot, struct err *
     return 0;
 }
 
+/* Says if it is time to look at all holes.  The grid of these moments is one of the capture's time,
+ * not of the time at which this engine began: see past.h. */
+static bool is_due(struct conns *c)
+{
+    if (++c->unswept < SWEEP_SEGMENTS && c->pool.latest < c->swept)
+        return false;
+    c->unswept = 0;
+    if (c->pool.latest >= c->swept && c->pool.latest <= INT64_MAX - SWEEP_SPAN)
+        c->swept = c->pool.latest - c->pool.latest % SWEEP_SPAN + SWEEP_SPAN; /* the next cell */
+    return true;
+}
+
 /* Looks at all holes now and then: a connection may be silent while others go on. */
 static int sweep(struct conns *c, const struct frame *frame, struct err *err)
 {
     int rc = 0;
 
-    if (c->pool.clock - c->swept < SWEEP_SPAN && c->unswept < SWEEP_SEGMENTS)
-        return 0;
-    c->swept = c->pool.clock;
-    c->unswept = 0;
     for (uint32_t i = 0; rc == 0 && i < c->holed_count;) {
         struct conn *x = c->conns[c->holed[i]];
         for (int side = 0; rc == 0 && side < 2; side++)
@@ -409,10 +431,11 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
     } else {
         rc = conn_tcp(c, frame, payload, err);
     }
-    c->unswept++;
+    if (c->pool.past && c->pool.framing > c->pool.past->framing)
+        c->pool.past->framing = c->pool.framing;
     if (rc == 0 && c->pool.framing > c->pool.total)
         rc = conns_relieve(c, frame, err);
-    return rc < 0 || !c->holed_count ? rc : sweep(c, frame, err);
+    return rc == 0 && is_due(c) && c->holed_count ? sweep(c, frame, err) : rc;
 }
 
 int conns_end(struct conns *c, struct seen seen, struct err *err)

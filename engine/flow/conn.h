@@ -26,6 +26,7 @@ struct conn;
 struct conns {
     struct message_host host;
     struct stream_pool pool;
+    struct past past; /* used if pool.past leads to it */
     struct conn **conns; /* by slot; NULL where free */
     uint32_t count, cap, limit;
     uint32_t free_slot; /* first free slot, chained through free_next */
@@ -34,7 +35,7 @@ struct conns {
     uint32_t newest, oldest; /* slots, by use */
     uint32_t *holed;         /* slots of connections that wait behind a hole */
     uint32_t holed_count, holed_cap;
-    int64_t swept;    /* clock of the last sweep */
+    int64_t swept;    /* the time from which the next sweep is due */
     uint32_t unswept; /* segments since */
     uint8_t ports[65536 / 8];
     /* counters: */
@@ -63,6 +64,16 @@ int conns_sent(struct conns *c, const struct sent *sent, struct err *err);
 
 /* Ends all streams. */
 int conns_end(struct conns *c, struct seen seen, struct err *err);
+
+/* Adds the connections, the ports and the clock to an outline (outline.h).  Returns 0 or -ERR_SYSTEM.
+ */
+struct canon;
+struct outline;
+int conns_outline(const struct conns *c, struct canon *canon, struct outline *out);
+
+/* The border of a piece (past.h): forgets what was asked before it, and what happened to
+ * connections. */
+void conns_border(struct conns *c);
 
 uint64_t conns_layout(uint64_t hash); /* see pack_layout */
 int conns_save(const struct conns *c, struct buf *out);

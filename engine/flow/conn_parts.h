@@ -33,6 +33,8 @@ struct conn {
         struct seen seen;
     } begin;
     bool over;         /* a FIN or RST came */
+    bool spoke;                /* a segment came that is no SYN */
+    bool asked;                /* one came that only the time before explains (past.h) */
     uint64_t acked[2]; /* frame that acknowledged everything [side] had sent until then */
     struct recent recent[2];
     struct conn_events *events; /* NULL: none are open */

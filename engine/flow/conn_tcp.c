@@ -80,6 +80,7 @@ static int renew(struct conns *c, struct conn *x, const struct renewal *r,
     x->flow.id = 0;
     x->flow.birth = r->birth.frame;
     x->flow.birth_time = r->birth.time;
+    x->flow.unsure = false;
     for (int side = 0; rc == 0 && side < 2; side++) {
         uint32_t first = x->isn[side] + 1;
         framer_forget_xids(&x->stream[side].framer);
@@ -118,6 +119,21 @@ static int begin(struct conns *c, struct conn *x, const struct tcp_segment *t, s
     return renew(c, x, &known, t, err);
 }
 
+/* Of a connection that was first seen in the middle of a capture (past.h), a SYN says that it is
+ * new, if it comes before everything else. */
+static void note_birth(struct conn *x, const struct tcp_segment *t)
+{
+    if (!x->flow.unsure)
+        return;
+    if (x->stream[0].started || x->stream[1].started || x->spoke) {
+        x->asked = true;
+        return;
+    }
+    x->flow.unsure = x->stream[0].unsure = x->stream[1].unsure = false;
+    x->flow.birth = t->arrival.seen.frame;
+    x->flow.birth_time = t->arrival.seen.time;
+}
+
 static int syn(struct conns *c, struct conn *x, const struct tcp_segment *t, struct err *err)
 {
     uint8_t side = t->ports.side;
@@ -128,6 +144,7 @@ static int syn(struct conns *c, struct conn *x, const struct tcp_segment *t, str
 
     if (x->syn[side] && x->isn[side] == seq)
         return 0; /* sent again, or late */
+    note_birth(x, t);
     if (!x->syn[side] && s->started && s->next - (seq + 1) <= LATE_SYN_BYTES) {
         x->syn[side] = true; /* captured behind what it began */
         x->isn[side] = seq;
@@ -328,6 +345,8 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
         c->foreign_segments++;
         return 0;
     }
+    x->asked |= t.flags & (TCP_RST | TCP_FIN) && x->stream[t.ports.side].unsure;
+    x->spoke |= !(t.flags & TCP_SYN);
     if (t.flags & TCP_RST)
         return rst(c, x, &t, err);
     if (t.flags & TCP_SYN) {

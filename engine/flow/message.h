@@ -29,6 +29,7 @@ struct flow {
     uint32_t host[2];   /* ids of the addresses (object.h), set with |id| */
     uint64_t birth;     /* frame in which it was first seen */
     int64_t birth_time; /* of that frame */
+    bool unsure;        /* it may be older: see past.h */
 };
 
 struct message {

@@ -22,6 +22,7 @@ int pair_init(struct pair *p, const struct engine_options *options, const struct
         p->observer = *host->observer;
     p->objects = host->objects;
     p->clock = host->clock;
+    p->past = host->past;
     p->learn_port = host->learn_port;
     p->learn_port_ctx = host->ctx;
     p->messages_only = options->messages_only;
@@ -179,6 +180,19 @@ int pair_expire(struct pair *p, struct err *err)
             *p->clock - p->held->since > p->hold_span))
         rc = pair_held_give_up(p, err);
     return rc < 0 ? rc : make_room(p, 0, err);
+}
+
+int pair_ask(struct pair *p, const struct flow *flow, uint8_t server, uint32_t xid, struct err *err)
+{
+    const struct address *hosts = p->objects->hosts;
+    bool udp = flow->transport == IPPROTO_UDP;
+
+    if (!p->past || !p->past->assumed || *p->clock > p->past->noted_till)
+        return 0;
+    return xids_add(&p->past->asked, &hosts[flow->host[!server]],
+                    udp ? NULL : &hosts[flow->host[server]], xid) < 0
+               ? err_memory(err, "XIDs")
+               : 0;
 }
 
 static int flow_hosts(struct pair *p, struct flow *flow, struct err *err)
@@ -401,6 +415,8 @@ static int let_wait(struct pair *p, struct taking *t, uint32_t *id, struct err *
         free(t->call.waiting);
         return rc < 0 ? rc : err_memory(err, "calls");
     }
+    if (p->past)
+        past_waits(p->past, p->calls.waiting.count, p->calls.bytes);
     return 0;
 }
 
@@ -424,7 +440,8 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
         return take_again(p, &t, id, err);
     if (crowded != CALL_NONE && (rc = give_up_call(p, crowded, OUT_OF_WINDOW, err)) < 0)
         return rc;
-    if ((rc = identify(p, &t, err)) < 0 || (rc = let_wait(p, &t, &id, err)) < 0)
+    if ((rc = pair_ask(p, m->flow, !m->side, h->xid, err)) < 0 ||
+        (rc = identify(p, &t, err)) < 0 || (rc = let_wait(p, &t, &id, err)) < 0)
         return rc;
     message.operation = &t.call.waiting->operation;
     if ((rc = pair_observe(p, &message, err)) < 0)

@@ -30,6 +30,7 @@
 #include "flow/message.h"
 #include "flow/object.h"
 #include "flow/options.h"
+#include "flow/past.h"
 #include "flow/scan.h"
 #include "flow/tap.h"
 
@@ -71,6 +72,7 @@ struct pair {
     struct credentials credentials;
     struct calls calls;
     const int64_t *clock;
+    struct past *past; /* NULL: everything is known */
     int64_t retransmit_span, skew, hold_span;
     void (*learn_port)(void *ctx, uint16_t port);
     void *learn_port_ctx;
@@ -92,6 +94,7 @@ struct pair_host {
     const struct engine_observer *observer; /* copied; or NULL */
     struct objects *objects;
     const int64_t *clock; /* read at each message: the latest capture time seen */
+    struct past *past;    /* or NULL */
     void (*learn_port)(void *ctx, uint16_t port);
     void *ctx;
 };
@@ -116,6 +119,16 @@ int pair_end(struct pair *p, struct err *err);
 /* Puts operations for all waiting calls and replies, labelled CAPTURE_ENDED, REPLY_LOST or
  * CALL_LOST, but keeps them waiting. */
 int pair_pause(struct pair *p, struct err *err);
+
+/* Adds calls and replies to an outline (outline.h).  Returns 0 or -ERR_SYSTEM. */
+struct canon;
+struct conns;
+struct outline;
+int pair_outline(const struct pair *p, const struct conns *conns, struct canon *canon,
+                 struct outline *out);
+
+/* Forgets the answered calls of |frame| and of earlier ones. */
+void pair_forget(struct pair *p, uint64_t frame);
 
 struct unpack;
 uint64_t pair_layout(uint64_t hash); /* see pack_layout */

@@ -67,7 +67,7 @@ uint32_t pair_original(const struct pair *p, const struct call *new, const struc
     for (id = calls_first(&p->calls, &key, &at); id != CALL_NONE;
          id = calls_next(&p->calls, &key, &at)) {
         const struct call *x = &p->calls.pool[id];
-        if (same_call(x, new) && flow_fits(x, flow) && !is_over(p, x, flow) &&
+        if (same_call(x, new) && flow_fits(p, x, flow) && !is_over(p, x, flow) &&
             *p->clock - x->seen <= p->retransmit_span &&
             (found == CALL_NONE || x->frame > p->calls.pool[found].frame))
             found = id;

@@ -3,6 +3,8 @@
  * with this XID may be true. */
 #include "flow/pair_parts.h"
 
+#include <netinet/in.h>
+
 /* The bit of the other half, if what it says is that. */
 static unsigned said(enum fit fit, unsigned other)
 {
@@ -53,9 +55,14 @@ unsigned pair_knows(struct pair *p, const struct question *q)
         if (!host[0] || !host[1])
             continue;
         key = call_key(host[server], host[!server], q->xid);
+        if (p->past && p->past->assumed) /* no memory: it is as if all had been asked */
+            p->past->order_asked |=
+                xids_add(&p->past->asked, &p->objects->hosts[host[!server]],
+                         flow->transport == IPPROTO_UDP ? NULL : &p->objects->hosts[host[server]],
+                         q->xid) < 0;
         for (id = calls_first(&p->calls, &key, &at); id != CALL_NONE;
              id = calls_next(&p->calls, &key, &at))
-            if (flow_fits(&p->calls.pool[id], flow))
+            if (flow_fits(p, &p->calls.pool[id], flow))
                 knows |= known_of(&p->calls.pool[id], q, q->side == server);
         if (flow->id && q->side != server)
             knows |= held_of(p, q, key.hash);

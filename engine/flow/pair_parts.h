@@ -20,17 +20,25 @@ static inline struct captured message_text(const struct message *m)
     return (struct captured){ m->data, m->cap_len, m->wire_len };
 }
 
-/* Returns true if a message on |flow| may belong to |call|: the call went over this flow, or this
- * flow began after the call. */
-static inline bool flow_fits(const struct call *call, const struct flow *flow)
-{
-    return call->flow == flow->id || call->last_flow == flow->id || flow->birth > call->frame;
-}
-
 static inline bool flow_same(const struct call *call, const struct flow *flow)
 {
     return call->flow == flow->id || call->last_flow == flow->id;
 }
+
+/* Returns true if a message on |flow| may belong to |call|: the call went over this flow, or this
+ * flow began after the call. */
+static inline bool flow_fits(const struct pair *p, const struct call *call, const struct flow *flow)
+{
+    if (flow_same(call, flow))
+        return true;
+    if (flow->unsure && p->past)
+        p->past->order_asked = true;
+    return flow->birth > call->frame;
+}
+
+/* Writes down that a call or reply with this XID was taken for one that no earlier call knows. */
+int pair_ask(struct pair *p, const struct flow *flow, uint8_t server, uint32_t xid,
+             struct err *err);
 
 /* Returns true if the connection with this record id has ended.  Only the latest PAIR_ENDS ids are
  * remembered; returns false for older ones. */

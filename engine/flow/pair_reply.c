@@ -136,7 +136,7 @@ static uint32_t find_call(const struct pair *p, const struct message *m, const s
          id = calls_next(&p->calls, key, &at)) {
         const struct call *x = &p->calls.pool[id];
         uint32_t rank;
-        if (!x->waiting || !flow_fits(x, m->flow))
+        if (!x->waiting || !flow_fits(p, x, m->flow))
             continue;
         rank = flow_same(x, m->flow) ? 2 : 0;
         if (found != CALL_NONE) { /* rare: only then the bodies are looked at */
@@ -206,7 +206,7 @@ struct answered pair_answered(const struct pair *p, const struct message *m)
     struct answered found = { .call = CALL_NONE };
 
     for (id = calls_first(c, &key, &at); id != CALL_NONE; id = calls_next(c, &key, &at))
-        if (flow_fits(&c->pool[id], m->flow))
+        if (flow_fits(p, &c->pool[id], m->flow))
             prefer(p, id, m, &found);
     if (found.call != CALL_NONE || m->flow->transport != IPPROTO_UDP)
         return found;

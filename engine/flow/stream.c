@@ -23,6 +23,7 @@ void stream_init(struct stream *s, const struct message_host *host, struct strea
     s->pool = pool;
     framer_init(&s->framer, host, flow, side, true);
     s->alone = true;
+    s->unsure = pool->past;
 }
 
 static void dequeue(struct stream *s)
@@ -129,6 +130,7 @@ int stream_start(struct stream *s, uint32_t seq, bool lost, struct seen seen, st
     int rc = stream_flush(s, true, seen, err);
 
     s->started = true;
+    s->unsure = s->begun = s->assumed = false;
     s->acked = s->ack_far = s->ended = s->moved = false;
     s->elsewhere.seen_count = 0;
     s->advanced = s->pool->clock;
@@ -346,6 +348,8 @@ static int place(struct stream *s, const struct arrival *a, struct err *err)
     struct arrival new;
     int rc;
 
+    if (ahead < 0 && s->begun && (int32_t)(a->seq - s->origin) < 0)
+        s->asked = true;
     if ((ahead || s->elsewhere.count) && (rc = aside(s, a, err)))
         return rc < 0 ? rc : 0;
     if (ahead < 0 && (int32_t)(a->seq + a->piece.wire_len - s->next) <= 0)
@@ -369,12 +373,27 @@ static int place(struct stream *s, const struct arrival *a, struct err *err)
     return rc < 0 ? rc : drain(s, err);
 }
 
+/* Starts the stream at its first segment.  Behind the border of a piece, a record mark is assumed
+ * to be there (past.h). */
+static int join(struct stream *s, const struct arrival *a, struct err *err)
+{
+    bool begun = s->unsure, assumed = begun && s->pool->past->assumed;
+    int rc = stream_start(s, a->seq, !assumed, a->seen, err);
+
+    s->begun = begun;
+    s->assumed = assumed;
+    s->origin = a->seq;
+    if (assumed)
+        s->alone = false;
+    return rc;
+}
+
 int stream_segment(struct stream *s, const struct arrival *arrival, struct err *err)
 {
     int rc;
 
     s->pool->segments++;
-    if (!s->started && (rc = stream_start(s, arrival->seq, true, arrival->seen, err)) < 0)
+    if (!s->started && (rc = join(s, arrival, err)) < 0)
         return rc;
     return place(s, arrival, err);
 }

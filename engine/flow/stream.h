@@ -25,6 +25,7 @@
 
 #include "flow/elsewhere.h"
 #include "flow/framer.h"
+#include "flow/past.h"
 
 enum {
     STREAM_GRACE_SEGMENTS = 64, /* of the connection, once or twice after the acknowledgement */
@@ -48,6 +49,11 @@ struct stream {
     bool ended;               /* a RST or FIN came, and nothing continued the stream since */
     bool moved;               /* it goes on elsewhere */
     bool ack_far;             /* the peer acknowledges what is far from the stream */
+    bool unsure;              /* it may have begun before the first frame (past.h), */
+    bool begun;               /* it has, or this is assumed, and |origin| is valid; */
+    bool assumed;             /* it was assumed that a record mark is there; */
+    bool asked;               /* a segment before it came */
+    uint32_t origin;          /* where in the stream the first segment was */
     uint32_t next;            /* sequence number of the first byte not yet delivered */
     uint32_t ack;             /* highest one that the peer has sent */
     struct segment *queue;    /* by sequence number, behind a hole; captured bytes don't overlap */
@@ -69,6 +75,7 @@ struct stream {
 
 /* The state that the streams of one engine share. */
 struct stream_pool {
+    struct past *past;      /* NULL: everything is known */
     uint32_t window, total; /* limits in bytes */
     uint64_t queued;        /* in all streams */
     uint64_t framing;       /* bytes that their framers have allocated */

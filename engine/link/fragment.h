@@ -127,6 +127,10 @@ void fragments_settle(struct fragments *f, int64_t now);
  * Returns 0 if there is none.  After each of the functions above, call it until it returns 0. */
 int fragments_lost(struct fragments *f, struct datagram *datagram);
 
+/* Returns a digest of all that later fragments can depend on, with frames counted from |frame|.
+ * |now|: the latest time. */
+uint64_t fragments_outline(const struct fragments *f, uint64_t frame, int64_t now);
+
 uint64_t fragments_layout(uint64_t hash); /* see pack_layout */
 int fragments_save(const struct fragments *f, struct buf *out);
 

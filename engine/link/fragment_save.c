@@ -5,6 +5,7 @@
  * seen are zeros.  Restoring checks each set, because the file with the bytes may have been
  * altered. For link.c.  The contract is in fragment.h.
  */
+#include "base/digest.h"
 #include "base/pack.h"
 #include "link/fragment_set.h"
 
@@ -65,6 +66,37 @@ int fragments_save(const struct fragments *f, struct buf *out)
              pack_value(out, f->done[i].head) < 0))
             return -ERR_SYSTEM;
     return pack_value(out, f->sources) | pack_value(out, f->due);
+}
+
+uint64_t fragments_outline(const struct fragments *f, uint64_t frame, int64_t now)
+{
+    struct buf out = { 0 };
+    uint64_t digest = 0;
+    int bad = 0;
+
+    for (uint32_t slot = f->oldest; !bad && slot != TABLE_NONE; slot = f->sets[slot].newer) {
+        struct fragment_set set = f->sets[slot];
+
+        set.first_frame -= frame;
+        set.last_frame -= frame;
+        bad = save_set(&set, &out);
+    }
+    for (uint32_t i = 0; !bad && i < FRAGMENT_DONE_MAX; i++) {
+        const struct fragment_done *done = &f->done[i];
+
+        if (done->hash && (now == TIME_NONE || now - done->time <= FRAGMENT_COPY_AGE))
+            bad |= pack_value(&out, done->hash) | pack_value(&out, done->time) |
+                   pack_value(&out, done->head);
+    }
+    for (uint32_t i = 0; !bad && i < FRAGMENT_SOURCES; i++) {
+        int8_t trust = (int8_t)((f->sources[i].good > f->sources[i].bad) -
+                                (f->sources[i].good < f->sources[i].bad));
+        bad |= pack_value(&out, trust);
+    }
+    /* no memory: like no other digest */
+    digest = bad ? (uint64_t)(uintptr_t)f : XXH3_64bits(out.data, out.len);
+    buf_free(&out);
+    return digest;
 }
 
 /* True if what stands in |set| can have come from fragments_add. */

@@ -324,6 +324,11 @@ uint64_t link_layout(uint64_t hash)
     return fragments_layout(hash);
 }
 
+uint64_t link_outline(const struct link *link, uint64_t frame, int64_t now)
+{
+    return fragments_outline(&link->fragments, frame, now);
+}
+
 int link_save(const struct link *link, struct buf *out)
 {
     return fragments_save(&link->fragments, out);
