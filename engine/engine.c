@@ -308,7 +308,7 @@ int engine_outline(const struct engine *e, struct outline *out, struct err *err)
 
     out->from = OUTLINE_UNKNOWN;
     if (e->conns.pool.past && !e->conns.past.assumed) { /* answered calls, in whole chunks */
-        uint64_t chunks = e->last_frame / OUTLINE_CHUNK;
+        uint64_t chunks = e->frames / OUTLINE_CHUNK;
         out->from = -(int64_t)(chunks < OUTLINE_CHUNKS ? chunks : OUTLINE_CHUNKS) * OUTLINE_CHUNK;
     }
     out->fragments = link_outline(e->seen ? e->seen : e->link, e->last_frame, e->latest_time);

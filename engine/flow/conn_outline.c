@@ -139,6 +139,7 @@ static void outline_conn(struct canon *c, const struct conn *x, struct outline_f
     out->birth = x->flow.birth ? canon_from(c, x->flow.birth) : OUTLINE_UNKNOWN;
     out->asked = x->asked;
     out->over = x->over;
+    out->sure = !x->flow.unsure;
     out->plain = !x->over && !x->begin.side[0] && !x->begin.side[1];
     out->server = x->flow.id ? x->flow.server : 2;
     for (int side = 0; side < 2; side++)
@@ -184,7 +185,9 @@ void conns_border(struct conns *c)
         x->asked = false;
         free(x->events);
         x->events = NULL;
-        if (x->flow.transport == IPPROTO_TCP)
-            x->stream[0].asked = x->stream[1].asked = false;
+        for (int side = 0; side < 2 && x->flow.transport == IPPROTO_TCP; side++) {
+            x->stream[side].asked = false;
+            framer_forget_doubts(&x->stream[side].framer);
+        }
     }
 }

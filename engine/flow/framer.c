@@ -40,6 +40,15 @@ void framer_free(struct framer *f)
     account(f);
 }
 
+void framer_forget_doubts(struct framer *f)
+{
+    if (f->lost)
+        return;
+    marks_free(&f->marks);
+    f->skipped = f->undecided = 0;
+    account(f);
+}
+
 size_t framer_trim(struct framer *f)
 {
     if (!f->message.len)

@@ -86,6 +86,10 @@ int framer_end(struct framer *f, struct seen seen, struct err *err);
 int framer_problem(const struct framer *f, enum problem_kind kind, struct seen seen,
                    uint64_t length, struct err *err);
 
+/* Forgets what was left in doubt, if the place of the next mark is known: it is not of this piece
+ * (past.h). */
+void framer_forget_doubts(struct framer *f);
+
 /* Frees buffers in which nothing waits.  Returns the number of bytes that wait in the others. */
 size_t framer_trim(struct framer *f);
 

@@ -128,7 +128,7 @@ static int compare_flows(struct comparing *c)
             continue;
         }
         if (at ? at->digest != is->digest || (at->server != 2 && at->server != is->server)
-               : !is->plain || end->birth > 0)
+               : !is->plain || end->sure)
             differs(c, "the connection between %s ended or began again",
                     flow_text(&is->key).text);
         if (end->asked)

@@ -51,7 +51,8 @@ struct outline_flow { /* no padding */
     uint8_t over;    /* it has ended */
     uint8_t plain;   /* it has not ended, and no other one may have begun */
     uint8_t server;  /* side; 2: not known */
-    uint8_t zero[4];
+    uint8_t sure;    /* its beginning was seen */
+    uint8_t zero[3];
     struct outline_stream stream[2];
 };
 #define OUTLINE_UNKNOWN INT64_MIN

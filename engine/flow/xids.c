@@ -53,14 +53,14 @@ static struct xids_pair *place(struct xids *x, const struct address *client,
 }
 
 /* Makes one range of |at| and the next one. */
-static void join(struct xids_pair *p, uint32_t at)
+static void join(struct xids_ranges *p, uint32_t at)
 {
     p->range[at].last = p->range[at + 1].last;
     p->count--;
     memmove(&p->range[at + 1], &p->range[at + 2], (p->count - at - 1) * sizeof(p->range[0]));
 }
 
-static void join_nearest(struct xids_pair *p)
+static void join_nearest(struct xids_ranges *p)
 {
     uint32_t nearest = 0;
 
@@ -76,7 +76,7 @@ static bool touches(const struct xids_range *range, uint32_t first)
     return (uint64_t)range->last + 1 >= first;
 }
 
-static void add(struct xids_pair *p, struct xids_range new)
+static void add(struct xids_ranges *p, struct xids_range new)
 {
     uint32_t at = p->count;
 
@@ -112,7 +112,9 @@ int xids_add(struct xids *x, const struct address *client, const struct address 
 
     if (!p)
         return -ERR_SYSTEM;
-    add(p, (struct xids_range){ xid, xid });
+    add(&p->plain, (struct xids_range){ xid, xid });
+    xid = __builtin_bswap32(xid);
+    add(&p->swapped, (struct xids_range){ xid, xid });
     return 0;
 }
 
@@ -120,8 +122,10 @@ int xids_merge(struct xids *x, const struct xids_pair *from)
 {
     struct xids_pair *p = place(x, &from->client, &from->server);
 
-    for (uint32_t i = 0; p && i < from->count; i++)
-        add(p, from->range[i]);
+    for (uint32_t i = 0; p && i < from->plain.count; i++)
+        add(&p->plain, from->plain.range[i]);
+    for (uint32_t i = 0; p && i < from->swapped.count; i++)
+        add(&p->swapped, from->swapped.range[i]);
     return p ? 0 : -ERR_SYSTEM;
 }
 
@@ -132,15 +136,20 @@ void xids_free(struct xids *x)
     memset(x, 0, sizeof(*x));
 }
 
-bool xids_has(const struct xids_pair *p, uint32_t xid)
+static bool has(const struct xids_ranges *r, uint32_t xid)
 {
-    for (uint32_t i = 0; i < p->count; i++)
-        if (xid >= p->range[i].first && xid <= p->range[i].last)
+    for (uint32_t i = 0; i < r->count; i++)
+        if (xid >= r->range[i].first && xid <= r->range[i].last)
             return true;
     return false;
 }
 
-bool xids_meet(const struct xids_pair *a, const struct xids_pair *b)
+bool xids_has(const struct xids_pair *p, uint32_t xid)
+{
+    return has(&p->plain, xid) && has(&p->swapped, __builtin_bswap32(xid));
+}
+
+static bool meet(const struct xids_ranges *a, const struct xids_ranges *b)
 {
     for (uint32_t i = 0, j = 0; i < a->count && j < b->count;) {
         if (a->range[i].last < b->range[j].first)
@@ -151,4 +160,9 @@ bool xids_meet(const struct xids_pair *a, const struct xids_pair *b)
             return true;
     }
     return false;
+}
+
+bool xids_meet(const struct xids_pair *a, const struct xids_pair *b)
+{
+    return meet(&a->plain, &b->plain) && meet(&a->swapped, &b->swapped);
 }

@@ -3,7 +3,9 @@
  *
  * Which XIDs were used between pairs of hosts, as ranges.  Clients count their XIDs up, so a few
  * ranges hold them all.  If there would be more than XIDS_RANGES, the two nearest ones become one,
- * so a set can hold too much, but never too little.
+ * so a set can hold too much, but never too little.  Some count in network order, Linux in that of
+ * the machine: so there are ranges of the numbers and of the numbers with their bytes swapped, and
+ * an XID is in the set if it is in both.
  *
  * Over UDP a reply can come from another address of the server, so there the client alone counts.
  *
@@ -21,11 +23,15 @@ struct xids_range {
     uint32_t first, last;
 };
 
+struct xids_ranges {
+    uint32_t count;
+    struct xids_range range[XIDS_RANGES]; /* in order and apart */
+};
+
 struct xids_pair { /* no padding */
     struct address client, server; /* |server| is all zeros over UDP */
     uint8_t zero[2];
-    uint32_t count; /* of |range|, which are in order and apart */
-    struct xids_range range[XIDS_RANGES];
+    struct xids_ranges plain, swapped;
 };
 
 /* All zeros is an empty set. */
