@@ -340,6 +340,12 @@ int engine_border(struct engine *e, struct outline *out, struct err *err)
     return 0;
 }
 
+void engine_continue(struct engine *e)
+{
+    e->conns.past.assumed = e->conns.pool.past != NULL;
+    e->conns.past.noted_till = e->conns.pool.clock + e->pair.retransmit_span;
+}
+
 const struct past *engine_past(const struct engine *e)
 {
     return &e->conns.past;

@@ -76,6 +76,9 @@ uint64_t engine_named(const struct engine *engine, uint64_t directory, struct by
  * there, and begins the totals anew.  Events of connections begin anew, too. */
 int engine_border(struct engine *engine, struct outline *outline, struct err *err);
 
+/* Instead of a lead-in: everything from before the border was restored. */
+void engine_continue(struct engine *engine);
+
 /* Gives the outline of what is known after the last frame.  |outline| is all zeros. */
 int engine_outline(const struct engine *engine, struct outline *outline, struct err *err);
 

@@ -146,13 +146,6 @@ static void outline_conn(struct canon *c, const struct conn *x, struct outline_f
         outline_stream(c, &x->stream[side], &out->stream[side]);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct outline_flow *x = a, *y = b;
-
-    return memcmp(&x->key, &y->key, sizeof(x->key));
-}
-
 int conns_outline(const struct conns *c, struct canon *canon, struct outline *out)
 {
     canon->clock = c->pool.clock;
@@ -167,7 +160,7 @@ int conns_outline(const struct conns *c, struct canon *canon, struct outline *ou
         outline_conn(canon, x, &out->flows[out->flow_count++]);
     }
     if (out->flow_count)
-        qsort(out->flows, out->flow_count, sizeof(*out->flows), by_key);
+        qsort(out->flows, out->flow_count, sizeof(*out->flows), outline_flow_order);
     canon_value(canon, c->pool.latest);
     canon_value(canon, c->swept);
     canon_value(canon, c->unswept);

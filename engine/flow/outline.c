@@ -39,6 +39,13 @@ __attribute__((format(printf, 2, 3))) static void differs(struct comparing *c, c
     va_end(args);
 }
 
+int outline_flow_order(const void *a, const void *b)
+{
+    const struct outline_flow *x = a, *y = b;
+
+    return memcmp(&x->key, &y->key, sizeof(x->key));
+}
+
 static const struct outline_flow *find(const struct outline *o, const struct outline_key *key)
 {
     uint32_t low = 0, high = o->flow_count;
@@ -136,6 +143,10 @@ static int compare_flows(struct comparing *c)
                     flow_text(&is->key).text);
         for (int side = 0; side < 2; side++)
             compare_stream(c, is, side, at ? &at->stream[side] : NULL, &end->stream[side]);
+        if (((is->stream[0].started && !end->stream[0].started) ||
+             (is->stream[1].started && !end->stream[1].started)) &&
+            carry_flow(c, is) < 0)
+            return -ERR_SYSTEM;
     }
     for (uint32_t i = 0; i < b->end->flow_count; i++) {
         const struct outline_flow *end = &b->end->flows[i];
@@ -156,6 +167,7 @@ static void compare_ports(struct comparing *c)
 {
     const struct outline_border *b = c->border;
 
+    memcpy(c->rest->ports, b->before->ports, sizeof(c->rest->ports));
     for (uint32_t i = 0; i < sizeof(b->before->ports); i++) {
         uint8_t first = b->before->ports[i], second = b->after->ports[i];
 
@@ -261,6 +273,65 @@ static void compare_limits(struct comparing *c)
         b->past->waiting_bytes + c->rest->call_bytes >= most->waiting_bytes ||
         b->past->framing + memory >= most->framing)
         differs(c, "a limit was reached, or may have been: connections, waiting calls or memory");
+}
+
+static int add_flows(struct outline *to, const struct outline *rest)
+{
+    const uint32_t count = to->flow_count;
+
+    for (uint32_t i = 0; i < rest->flow_count; i++) {
+        const struct outline_flow *from = &rest->flows[i], *has;
+        const struct outline sorted = { .flows = to->flows, .flow_count = count };
+
+        has = find(&sorted, &from->key);
+        if (has) {
+            struct outline_flow *flow = &to->flows[has - to->flows];
+            for (int side = 0; side < 2; side++)
+                if (!flow->stream[side].started)
+                    flow->stream[side] = from->stream[side];
+            continue;
+        }
+        if (GROW(to->flows, to->flow_count, to->flow_cap) < 0)
+            return -ERR_SYSTEM;
+        to->flows[to->flow_count++] = *from;
+        to->connections++;
+    }
+    if (to->flow_count)
+        qsort(to->flows, to->flow_count, sizeof(*to->flows), outline_flow_order);
+    return 0;
+}
+
+int outline_add(struct outline *to, const struct outline *rest, struct err *err)
+{
+    int rc = add_flows(to, rest);
+
+    for (uint32_t i = 0; rc == 0 && i < rest->call_count; i++) {
+        rc = GROW(to->calls, to->call_count, to->call_cap);
+        if (rc == 0)
+            to->calls[to->call_count++] = rest->calls[i];
+    }
+    to->call_bytes += rest->call_bytes;
+    for (uint32_t i = 0; rc == 0 && i < rest->used.count; i++)
+        rc = xids_merge(&to->used, &rest->used.pairs[i]);
+    for (size_t i = 0; i < sizeof(to->ports); i++)
+        to->ports[i] |= rest->ports[i];
+    return rc < 0 ? err_memory(err, "an outline") : 0;
+}
+
+int outline_copy(struct outline *to, const struct outline *from, struct err *err)
+{
+    *to = *from;
+    to->flows = NULL;
+    to->calls = NULL;
+    to->used = (struct xids){ 0 };
+    to->flow_count = to->flow_cap = to->call_count = to->call_cap = 0;
+    to->call_bytes = 0;
+    if (outline_add(to, from, err) < 0) {
+        outline_free(to);
+        return -err->code;
+    }
+    to->connections = from->connections;
+    return 0;
 }
 
 int outline_follows(const struct outline_border *b, struct outline_fit *fit, struct outline *rest,

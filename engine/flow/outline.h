@@ -90,6 +90,9 @@ struct outline {
 
 void outline_free(struct outline *o);
 
+/* Compares two of |flows| for qsort. */
+int outline_flow_order(const void *a, const void *b);
+
 /* The most that there may be, by the engine's options. */
 struct outline_limits {
     uint32_t connections, waiting;
@@ -114,9 +117,14 @@ struct outline_fit {
     char why[160];    /* if not |same| */
 };
 
-/* Compares.  |rest| (all zeros) receives what |before| knows of the time behind the second
- * engine's end: add it to |end|. */
+/* Compares.  |rest| (all zeros) receives what |before| alone knows, and what is still true at the
+ * second engine's end. */
 int outline_follows(const struct outline_border *border, struct outline_fit *fit,
                     struct outline *rest, struct err *err);
+
+/* Adds |rest| to |to|, which is an outline of the same border. */
+int outline_add(struct outline *to, const struct outline *rest, struct err *err);
+/* Copies |from| to |to|, which is all zeros. */
+int outline_copy(struct outline *to, const struct outline *from, struct err *err);
 
 #endif

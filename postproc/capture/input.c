@@ -312,6 +312,31 @@ struct input *input_open(const char *path, bool digest, struct err *err)
     return open_input(path, digest, NULL, err);
 }
 
+struct input *input_open_part(const char *path, size_t head, uint64_t from, struct err *err)
+{
+    struct input *in = open_input(path, false, NULL, err);
+
+    if (!in)
+        return NULL;
+    if (in->coding != CODING_PLAIN || !in->is_file) {
+        err_set(err, ERR_USAGE, "%s: cannot be read in parts: %s", input_name(in),
+                in->is_file ? "it is compressed" : "it is not a regular file");
+    } else if (in->failed.code) {
+        *err = in->failed;
+    } else if (lseek(in->fd, (off_t)from, SEEK_SET) < 0) {
+        err_set(err, ERR_SYSTEM, "%s: byte %llu cannot be reached: %s", input_name(in),
+                (unsigned long long)from, strerror(errno));
+    } else {
+        in->head_len = head < in->head_len ? head : in->head_len;
+        in->raw_at = in->raw_len = 0;
+        in->raw_end = false;
+        in->raw_read = from;
+        return in;
+    }
+    input_close(in);
+    return NULL;
+}
+
 struct input *input_open_live(const char *path, struct live *live, struct err *err)
 {
     return open_input(path, true, live, err);

@@ -25,6 +25,10 @@ void input_close(struct input *input);
 /* Makes an input that was opened without |digest| one that has it.  Nothing was read of it yet. */
 int input_want_digest(struct input *input, struct err *err);
 
+/* Opens a regular file that is not compressed, and reads its first |head| bytes (at most
+ * INPUT_HEAD_MAX), then those from |from| on.  -ERR_USAGE: it is compressed or no regular file. */
+struct input *input_open_part(const char *path, size_t head, uint64_t from, struct err *err);
+
 /* Opens a file or a pipe that is still being written: see live.h.  |live| is the caller's and must
  * outlive the input.  Waits for the first bytes.  The head has at least INPUT_HEAD_LIVE bytes, or
  * all, and grows while the input is read. */

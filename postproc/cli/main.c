@@ -12,6 +12,8 @@ static const struct command commands[] = {
     { "ingest", cmd_ingest, "read captures or record streams into a trace database" },
     { "record", cmd_record, "make a record stream (.nfsr) from captures" },
     { "anonymize", cmd_anonymize, "make an anonymized capture" },
+    { "piece", cmd_piece, "make the records of a piece of a large capture" },
+    { "join", cmd_join, "tell if pieces fit together, and which must be made again" },
     { "info", cmd_info, "summarize a database, a record stream or a capture" },
     { "top", cmd_top, "show what clients do now, by client, path, procedure or user" },
     { "ops", cmd_ops, "list operations" },

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/json.h"
+#include "cli/cli.h"
+#include "pieces/join.h"
+#include "show/args.h"
+
+#include <inttypes.h>
+
+static const char about[] =
+    "Tells of pieces (nfsdigest piece) whether their records, one after the other, are\n"
+    "those of one run over the whole capture.  Reads NAME.border of each NAME, in the\n"
+    "order of the capture.\n"
+    "\n"
+    "\"exact\": the records are right.  \"again\": make the piece again with --continue\n"
+    "and the NAME before it, then join again.  The exit code is 1 if there is one.\n";
+
+struct totals {
+    uint64_t pieces, again, carried, adopted, frames, operations;
+};
+
+static void add(struct totals *t, const struct join_result *r)
+{
+    t->pieces++;
+    t->again += r->verdict == JOIN_AGAIN;
+    t->carried += r->carried;
+    t->adopted += r->adopted;
+    t->frames += r->frames;
+    t->operations += r->operations;
+}
+
+static void print_row(struct json *j, const char *name, const struct join_result *r)
+{
+    const char *verdict = r->verdict == JOIN_EXACT ? "exact" : "again";
+
+    if (!j) {
+        printf("%-5s  %s%s%s\n", verdict, name, r->why[0] ? ": " : "", r->why);
+        return;
+    }
+    json_object(j, NULL);
+    json_text(j, "piece", name);
+    json_text(j, "verdict", verdict);
+    if (r->why[0])
+        json_text(j, "why", r->why);
+    json_u64(j, "carried", r->carried);
+    json_u64(j, "adopted", r->adopted);
+    json_u64(j, "frames", r->frames);
+    json_u64(j, "operations", r->operations);
+    json_object_end(j);
+    json_break(j);
+}
+
+static void print_totals(struct json *j, const struct totals *t)
+{
+    if (!j) {
+        printf("%" PRIu64 " pieces, %" PRIu64 " to be made again; %" PRIu64 " frames, %" PRIu64
+               " operations\n",
+               t->pieces, t->again, t->frames, t->operations);
+        return;
+    }
+    json_array_end(j);
+    json_u64(j, "again", t->again);
+    json_u64(j, "carried", t->carried);
+    json_u64(j, "adopted", t->adopted);
+    json_u64(j, "frames", t->frames);
+    json_u64(j, "operations", t->operations);
+    json_object_end(j);
+    json_end(j);
+}
+
+int cmd_join(int argc, char **argv, struct err *err)
+{
+    struct json out = { .out = stdout }, *j = NULL;
+    struct totals totals = { 0 };
+    struct join *join;
+    bool json = false;
+    const struct arg own[] = {
+        { 0, "json", NULL, "print JSON", set_flag, &json },
+        { 0 },
+    };
+    const struct args args = { .usage = "nfsdigest join [OPTION...] NAME...",
+                               .about = about,
+                               .own = own };
+    int first, rc = args_parse(&args, argc, argv, &first, err);
+
+    if (rc != 1)
+        return rc;
+    if (first == argc)
+        return err_set(err, ERR_USAGE, "nothing to join: name pieces, without .border");
+    join = join_new(err);
+    rc = join ? 0 : -err->code;
+    if (json) {
+        j = &out;
+        json_object(j, NULL);
+        json_array(j, "pieces");
+    }
+    for (int i = first; rc == 0 && i < argc; i++) {
+        struct join_result result;
+
+        rc = join_add(join, argv[i], &result, err);
+        if (rc < 0)
+            break;
+        print_row(j, argv[i], &result);
+        add(&totals, &result);
+    }
+    join_free(join);
+    if (rc == 0)
+        print_totals(j, &totals);
+    return rc < 0 ? rc : totals.again ? EXIT_FINDINGS : 0;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/pieces/border.c
+ *
+ * Writes and reads border files.  The contract is in border.h.
+ */
+#include "pieces/border.h"
+#include "base/digest.h"
+#include "base/output.h"
+#include "base/pack.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BORDER_FILE_MAX = 1 << 30 };
+
+#define BORDER_PLAIN(step)                                                                         \
+    step(capture) step(previous) step(size) step(from) step(to) step(lead) step(frames)            \
+        step(operations) step(depth) step(options) step(identity) step(first) step(starts) step(ends)          \
+            step(past.order_asked) step(past.ports_asked) step(past.waiting)                       \
+                step(past.connections) step(past.waiting_bytes) step(past.framing) step(limits)
+#define OUTLINE_PLAIN(step)                                                                        \
+    step(connections) step(call_bytes) step(from) step(done) step(held) step(fragments)            \
+        step(moment) step(latest) step(ports)
+
+/* Borders of another version or machine have another first number. */
+static uint64_t version(void)
+{
+    uint64_t hash = UINT64_C(0x6e66736264720001) ^ XXH3_64bits(NFSDIGEST_VERSION,
+                                                               strlen(NFSDIGEST_VERSION));
+
+#define FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct border *)0)->field));
+    BORDER_PLAIN(FIELD)
+#define OUTLINE_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct outline *)0)->field));
+    OUTLINE_PLAIN(OUTLINE_FIELD)
+    hash = pack_layout(hash, "flow", sizeof(struct outline_flow));
+    hash = pack_layout(hash, "call", sizeof(struct outline_call));
+    return pack_layout(hash, "xids", sizeof(struct xids_pair));
+}
+
+static int save_xids(const struct xids *x, struct buf *out)
+{
+    return pack_bytes(out, x->pairs, (uint32_t)(x->count * sizeof(*x->pairs)));
+}
+
+static int save_outline(const struct outline *o, struct buf *out)
+{
+    int bad = 0;
+
+#define SAVE_OUTLINE(field) bad |= pack_value(out, o->field);
+    OUTLINE_PLAIN(SAVE_OUTLINE)
+    bad |= pack_bytes(out, o->flows, (uint32_t)(o->flow_count * sizeof(*o->flows)));
+    bad |= pack_bytes(out, o->calls, (uint32_t)(o->call_count * sizeof(*o->calls)));
+    return bad | save_xids(&o->used, out);
+}
+
+int border_write(const char *path, const struct border *b, struct err *err)
+{
+    struct output *output = output_open(path, err);
+    struct buf out = { 0 };
+    uint64_t number = version(), digest;
+    int bad = pack_value(&out, number), rc = output ? 0 : -err->code;
+
+#define SAVE(field) bad |= pack_value(&out, b->field);
+    BORDER_PLAIN(SAVE)
+    bad |= save_outline(&b->after, &out) | save_outline(&b->end, &out);
+    bad |= save_xids(&b->past.asked, &out);
+    digest = XXH3_64bits(out.data, out.len);
+    bad |= pack_value(&out, digest);
+    if (rc == 0 && bad)
+        rc = err_memory(err, "a border");
+    if (rc == 0)
+        rc = output_write(output, out.data, out.len, err);
+    if (rc == 0)
+        rc = output_commit(output, err);
+    output_close(output);
+    buf_free(&out);
+    return rc;
+}
+
+/* Reads an array of whole elements.  An array without elements is NULL. */
+static void *restore_array(struct unpack *in, size_t size, uint32_t *count)
+{
+    struct bytes raw = unpack_bytes(in);
+    void *array;
+
+    *count = 0;
+    if (in->failed || raw.len % size)
+        in->failed = true;
+    if (in->failed || !raw.len)
+        return NULL;
+    array = malloc(raw.len);
+    if (!array) {
+        in->failed = true;
+        return NULL;
+    }
+    memcpy(array, raw.data, raw.len);
+    *count = (uint32_t)(raw.len / size);
+    return array;
+}
+
+static void restore_xids(struct unpack *in, struct xids *x)
+{
+    uint32_t count;
+    struct xids_pair *pairs = restore_array(in, sizeof(*pairs), &count);
+
+    for (uint32_t i = 0; i < count && !in->failed; i++)
+        if (pairs[i].plain.count > XIDS_RANGES || pairs[i].swapped.count > XIDS_RANGES ||
+            xids_merge(x, &pairs[i]) < 0)
+            in->failed = true;
+    free(pairs);
+}
+
+static void restore_outline(struct unpack *in, struct outline *o)
+{
+#define RESTORE_OUTLINE(field) unpack_value(in, o->field);
+    OUTLINE_PLAIN(RESTORE_OUTLINE)
+    o->flows = restore_array(in, sizeof(*o->flows), &o->flow_count);
+    o->calls = restore_array(in, sizeof(*o->calls), &o->call_count);
+    o->flow_cap = o->flow_count;
+    o->call_cap = o->call_count;
+    restore_xids(in, &o->used);
+}
+
+static int read_file(const char *path, struct buf *out, struct err *err)
+{
+    FILE *file = fopen(path, "re");
+    uint8_t part[65536];
+    size_t n;
+    int rc = 0;
+
+    if (!file)
+        return err_set(err, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+    while (rc == 0 && (n = fread(part, 1, sizeof(part), file)) > 0)
+        if (out->len > BORDER_FILE_MAX)
+            rc = err_set(err, ERR_INPUT, "%s: too long for a border", path);
+        else if (buf_append(out, part, n) < 0)
+            rc = err_memory(err, "a border");
+    if (rc == 0 && ferror(file))
+        rc = err_set(err, ERR_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
+    fclose(file);
+    return rc;
+}
+
+static int unpack_border(const char *path, const struct buf *file, struct border *b,
+                         struct err *err)
+{
+    struct unpack in = { file->data, file->len, false };
+    uint64_t number, digest;
+
+    unpack_value(&in, number);
+    if (in.failed || number != version())
+        return err_set(err, ERR_INPUT,
+                       "%s: not a border of this build of nfsdigest: make the piece again", path);
+    if (file->len >= 2 * sizeof(digest))
+        memcpy(&digest, file->data + file->len - sizeof(digest), sizeof(digest));
+    if (file->len < 2 * sizeof(digest) ||
+        digest != XXH3_64bits(file->data, file->len - sizeof(digest)))
+        return err_set(err, ERR_INPUT, "%s: damaged: make the piece again", path);
+    in.left -= sizeof(digest);
+#define RESTORE(field) unpack_value(&in, b->field);
+    BORDER_PLAIN(RESTORE)
+    restore_outline(&in, &b->after);
+    restore_outline(&in, &b->end);
+    restore_xids(&in, &b->past.asked);
+    b->capture[BORDER_NAME_MAX - 1] = b->previous[BORDER_NAME_MAX - 1] = '\0';
+    return in.failed || in.left ? err_set(err, ERR_INPUT, "%s: damaged: make the piece again", path)
+                                : 0;
+}
+
+int border_read(const char *path, struct border *border, struct err *err)
+{
+    struct buf file = { 0 };
+    int rc = read_file(path, &file, err);
+
+    memset(border, 0, sizeof(*border));
+    if (rc == 0)
+        rc = unpack_border(path, &file, border, err);
+    buf_free(&file);
+    if (rc < 0)
+        border_free(border);
+    return rc;
+}
+
+void border_free(struct border *b)
+{
+    outline_free(&b->after);
+    outline_free(&b->end);
+    xids_free(&b->past.asked);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/pieces/border.h
+ *
+ * The file NAME.border beside the records of a piece (NAME.nfsr): which bytes the piece has, what
+ * its engine knew at the beginning and at the end, and what it asked of the time before.  Some KB;
+ * join.h needs nothing else.  Its values are those of one build of this program on one kind of
+ * machine; another one refuses the file.
+ *
+ * Memory: the file, twice.
+ */
+#ifndef NFSDIGEST_PIECES_BORDER_H
+#define NFSDIGEST_PIECES_BORDER_H
+
+#include "flow/outline.h"
+
+enum { BORDER_NAME_MAX = 256 };
+
+struct border {
+    char capture[BORDER_NAME_MAX]; /* the file's name, without folders */
+    char previous[BORDER_NAME_MAX]; /* the piece whose state it continues; "": it had a lead-in */
+    uint64_t size;       /* bytes of the file */
+    uint64_t from, to;   /* bytes: of its first packet, and behind its last one */
+    uint64_t lead;       /* frames of the engine before its own: subtract it from all frames */
+    uint64_t frames;     /* its own */
+    uint64_t operations; /* records; further ones are calls that still wait */
+    uint64_t depth;      /* frames before its end of which it knows all answered calls */
+    uint64_t options;    /* digest of the engine's options */
+    uint64_t identity;   /* digest of its other values, with those of the piece it continues */
+    bool first;          /* it begins where the capture does */
+    bool starts, ends;   /* it begins with its file, it ends with it */
+    struct outline after, end;
+    struct past past;
+    struct outline_limits limits;
+};
+
+int border_write(const char *path, const struct border *border, struct err *err);
+
+/* Reads into |border|.  Returns -ERR_INPUT if the file is damaged or of another build. */
+int border_read(const char *path, struct border *border, struct err *err);
+void border_free(struct border *border);
+
+#endif

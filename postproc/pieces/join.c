@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/pieces/join.c
+ *
+ * Goes from border to border with what is true there: the end of the piece before, and what still
+ * older pieces left.  The contract is in join.h.
+ */
+#include "pieces/join.h"
+#include "pieces/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct join {
+    uint32_t count;
+    char name[STATE_PATH_MAX]; /* of the piece before */
+    struct border before;
+    struct outline rest; /* what pieces before that one know and it does not */
+    bool proved;         /* its chain of continued pieces begins with the first one */
+};
+
+struct join *join_new(struct err *err)
+{
+    struct join *j = calloc(1, sizeof(*j));
+
+    if (!j)
+        err_memory(err, "pieces");
+    return j;
+}
+
+void join_free(struct join *j)
+{
+    if (!j)
+        return;
+    border_free(&j->before);
+    outline_free(&j->rest);
+    free(j);
+}
+
+const struct outline *join_rest(const struct join *j)
+{
+    return &j->rest;
+}
+
+static const char *file_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return slash ? slash + 1 : name;
+}
+
+/* Each piece must begin where the one before it ends. */
+static int follows(const struct join *j, const char *name, const struct border *b, struct err *err)
+{
+    const struct border *a = &j->before;
+    bool same_file = !strcmp(a->capture, b->capture) && !b->starts;
+
+    if (!j->count)
+        return b->first ? 0
+                        : err_set(err, ERR_INPUT,
+                                  "%s: is not the beginning of a capture: the pieces before it are "
+                                  "missing",
+                                  name);
+    if (a->options != b->options)
+        return err_set(err, ERR_INPUT, "%s: was made with other options than %s", name, j->name);
+    if (b->first)
+        return err_set(err, ERR_INPUT, "%s: begins a capture, but stands behind %s", name, j->name);
+    if (same_file && a->to == b->from)
+        return 0;
+    if (!same_file && a->ends && b->starts)
+        return 0;
+    if (!strcmp(a->capture, b->capture) && b->from < a->to && b->to > a->from)
+        return err_set(err, ERR_INPUT,
+                       "%s: has bytes %llu to %llu, of which %s has some too: a piece twice, or in "
+                       "another order",
+                       name, (unsigned long long)b->from, (unsigned long long)b->to, j->name);
+    return err_set(err, ERR_INPUT, "%s: does not follow %s, which ends at byte %llu of %s: a piece "
+                   "is missing, or in another order",
+                   name, j->name, (unsigned long long)a->to, a->capture);
+}
+
+/* A piece with a lead-in. */
+static int compare_lead(struct join *j, const struct border *b, struct outline_fit *fit,
+                        struct outline *rest, struct err *err)
+{
+    struct outline known = { 0 };
+    int rc = outline_copy(&known, &j->before.end, err);
+
+    if (rc == 0)
+        rc = outline_add(&known, &j->rest, err);
+    if (rc == 0)
+        rc = outline_follows(&(struct outline_border){ &known, j->before.depth, &b->after, &b->end,
+                                                       &b->past, b->limits },
+                             fit, rest, err);
+    outline_free(&known);
+    return rc;
+}
+
+/* A piece that continues the one before: only what older ones know can be missing. */
+static int compare_continued(struct join *j, const struct border *b, struct outline_fit *fit,
+                             struct outline *rest, struct err *err)
+{
+    struct outline nothing = { 0 };
+
+    return outline_follows(
+        &(struct outline_border){ &j->rest, UINT64_MAX, &nothing, &b->end, &b->past, b->limits },
+        fit, rest, err);
+}
+
+static int compare(struct join *j, const struct border *b, struct join_result *result,
+                   struct outline *rest, struct err *err)
+{
+    struct outline_fit fit = { .same = true };
+    bool continues = b->previous[0] && !strcmp(b->previous, file_of(j->name));
+    int rc = 0;
+
+    if (b->previous[0] && !continues) {
+        fit.same = false;
+        snprintf(fit.why, sizeof(fit.why), "it continues %.100s", b->previous);
+    } else if (!j->count || (continues && j->proved)) {
+        j->proved = true;
+    } else {
+        j->proved = false;
+        rc = continues ? compare_continued(j, b, &fit, rest, err)
+                       : compare_lead(j, b, &fit, rest, err);
+    }
+    result->verdict = fit.same ? JOIN_EXACT : JOIN_AGAIN;
+    result->carried = fit.carried;
+    result->adopted = fit.adopted;
+    snprintf(result->why, sizeof(result->why), "%s", fit.why);
+    return rc;
+}
+
+int join_add(struct join *j, const char *name, struct join_result *result, struct err *err)
+{
+    struct outline rest = { 0 };
+    struct border b;
+    char path[STATE_PATH_MAX];
+    int rc = border_read(state_path(path, name, ".border"), &b, err);
+
+    *result = (struct join_result){ 0 };
+    if (rc < 0)
+        return rc;
+    rc = follows(j, name, &b, err);
+    if (rc == 0)
+        rc = compare(j, &b, result, &rest, err);
+    if (rc < 0) {
+        border_free(&b);
+        outline_free(&rest);
+        return rc;
+    }
+    result->frames = b.frames;
+    result->operations = b.operations;
+    border_free(&j->before);
+    outline_free(&j->rest);
+    j->before = b;
+    j->rest = rest;
+    j->count++;
+    snprintf(j->name, sizeof(j->name), "%s", name);
+    return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/pieces/join.h
+ *
+ * Tells of pieces in their order whether their records, one after the other, are those of one run
+ * over the whole capture.  Only reads border files.
+ *
+ * A piece that cannot be proved must be made again, continuing the piece before it; so must the
+ * piece before it, if the cause is older.  Each further time more is known, and a chain of pieces
+ * that continue each other from the first one on is one run.
+ *
+ * Memory: the borders of two pieces, and what earlier pieces left waiting.
+ */
+#ifndef NFSDIGEST_PIECES_JOIN_H
+#define NFSDIGEST_PIECES_JOIN_H
+
+#include "pieces/border.h"
+
+enum join_verdict {
+    JOIN_EXACT, /* as in one run */
+    JOIN_AGAIN, /* must be made again, continuing the piece before it */
+};
+
+struct join_result {
+    enum join_verdict verdict;
+    char why[192];     /* of JOIN_AGAIN */
+    uint32_t carried;  /* connections and calls that only earlier pieces know */
+    uint32_t adopted;  /* streams that stood still over the lead-in */
+    uint64_t frames, operations;
+};
+
+struct join;
+
+struct join *join_new(struct err *err);
+void join_free(struct join *join);
+
+/* Takes the next piece.  |name| is the path without ".border".  Returns 0 with |result| filled.
+ * Returns -ERR_INPUT if a piece is missing before it, comes twice or is of other options, or if its
+ * border is damaged; then it was not taken. */
+int join_add(struct join *join, const char *name, struct join_result *result, struct err *err);
+
+/* Returns the calls that still wait at the end of the last piece, from earlier pieces. */
+const struct outline *join_rest(const struct join *join);
+
+#endif

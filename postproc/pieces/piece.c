@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/pieces/piece.c
+ *
+ * Reads the lead-in and the piece, and writes its three files.  For the command and for whoever
+ * runs pieces side by side.  The contract is in piece.h.
+ */
+#include "pieces/piece.h"
+#include "base/output.h"
+#include "pieces/border.h"
+#include "pieces/lead.h"
+#include "pieces/part.h"
+#include "pieces/state.h"
+#include "record/nfsr.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PROGRESS_FRAMES = 1 << 15 };
+
+struct making {
+    const struct piece *piece;
+    struct engine *engine;
+    struct output *output;
+    struct nfsr_writer *writer;
+    struct sink sink;
+    bool on; /* the border was passed */
+    struct border border;
+    struct capture_shape shape;
+    bool in_part; /* the file is read in parts */
+    uint64_t number; /* of the last frame */
+    struct piece_result *result;
+};
+
+/* Of the lead-in, only what later records refer to. */
+static int put(void *ctx, const struct record *r, struct err *err)
+{
+    struct making *m = ctx;
+
+    if (!m->on && !state_needs(r))
+        return 0;
+    m->border.operations += m->on && r->kind == RECORD_OPERATION;
+    return m->sink.put(m->sink.ctx, r, err);
+}
+
+static int open_output(struct making *m, struct err *err)
+{
+    struct engine_options options = *m->piece->options;
+    const struct sink sink = { put, m };
+    char path[STATE_PATH_MAX];
+
+    options.middle = !m->border.first;
+    m->output = output_open(state_path(path, m->piece->name, ".nfsr"), err);
+    m->writer = m->output ? nfsr_writer_new(output_write, m->output, err) : NULL;
+    if (!m->writer)
+        return -err->code;
+    m->sink = nfsr_writer_sink(m->writer);
+    m->engine = engine_new(&options, &sink, NULL, err);
+    if (!m->engine)
+        return -err->code;
+    m->border.limits = engine_limits(m->engine);
+    return 0;
+}
+
+/* Gives frames of |part| to the engine, up to the byte |to|. */
+static int feed(struct making *m, struct part *part, uint64_t to, struct err *err)
+{
+    struct frame frame;
+    uint64_t base = m->number;
+    int rc = 1;
+
+    while (part->next < to && (rc = part_next(part, &frame, err)) == 1) {
+        frame.number += base;
+        m->number = frame.number;
+        if (engine_frame(m->engine, &frame, err) < 0)
+            return err_prefix(err, "%s", input_name(part->input));
+        if (frame.number % PROGRESS_FRAMES == 0)
+            progress_show(m->piece->progress, m->on ? "" : "lead-in", part->input);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* The lead-in from the file before. */
+static int lead_before(struct making *m, struct err *err)
+{
+    struct lead lead = { .bytes = m->piece->lead_bytes, .time = m->piece->lead_time };
+    struct part part;
+    int rc = lead_open_end(&lead, m->piece->before, &part, err);
+
+    if (rc < 0)
+        return rc;
+    rc = feed(m, &part, UINT64_MAX, err);
+    part_close(&part);
+    if (rc == -ERR_INPUT) /* it is cut: what comes next is in this file */
+        rc = 0;
+    return rc;
+}
+
+/* Opens the part with its lead-in, and reads that. */
+static int begin(struct making *m, struct part *part, struct err *err)
+{
+    const struct piece *p = m->piece;
+    struct lead lead = { .bytes = p->lead_bytes, .time = p->lead_time };
+    uint64_t from = 0;
+    int rc = 0;
+
+    if (m->in_part)
+        rc = find_packet(p->path, &m->shape, p->from, &from, err);
+    m->border.from = from;
+    m->border.first = !p->previous && !p->before && (!m->in_part || from == m->shape.head);
+    if (rc == 0)
+        rc = open_output(m, err);
+    if (rc < 0)
+        return rc;
+    if (p->previous)
+        rc = state_restore(m->engine, p->previous, &m->border, &m->number, err);
+    else if (p->before && (!m->in_part || from == m->shape.head))
+        rc = lead_before(m, err);
+    else if (m->in_part && !m->border.first)
+        rc = lead_find(&lead, p->path, &m->shape, from, &from, err);
+    if (rc < 0)
+        return rc;
+    rc = part_open(part, p->path, m->in_part ? &m->shape : NULL, from, err);
+    if (rc == 0 && m->in_part)
+        rc = feed(m, part, m->border.from, err); /* stops behind it if it was guessed wrong */
+    m->border.starts = !m->in_part || part->next == m->shape.head;
+    if (rc == 0)
+        m->border.from = part->next;
+    return rc;
+}
+
+static int at_border(struct making *m, struct err *err)
+{
+    int rc = 0;
+
+    m->on = true;
+    m->border.lead = m->number;
+    if (m->piece->previous)
+        engine_continue(m->engine);
+    else if (!m->border.first)
+        rc = engine_border(m->engine, &m->border.after, err);
+    return rc;
+}
+
+/* What is known at the end.  Then the calls that wait are put, too. */
+static int finish(struct making *m, bool cut, struct err *err)
+{
+    struct border *b = &m->border;
+    uint64_t known = b->first || m->piece->previous ? b->depth : (uint64_t)-b->after.from, count;
+    char path[STATE_PATH_MAX];
+    int rc = engine_outline(m->engine, &b->end, err);
+
+    b->frames = m->number - b->lead;
+    b->depth = known > UINT64_MAX - b->frames ? UINT64_MAX : known + b->frames;
+    b->past = *engine_past(m->engine);
+    count = b->operations;
+    if (rc == 0)
+        rc = state_save(m->engine, state_path(path, m->piece->name, ".state"), err);
+    if (rc == 0)
+        rc = engine_pause(m->engine, cut, err);
+    if (rc == 0)
+        rc = output_commit(m->output, err);
+    b->operations = count;
+    if (rc == 0)
+        rc = border_write(state_path(path, m->piece->name, ".border"), b, err);
+    b->past.asked = (struct xids){ 0 }; /* the engine's */
+    return rc;
+}
+
+static int make(struct making *m, struct err *err)
+{
+    struct part part = { 0 };
+    struct err end = { 0 };
+    bool cut = false;
+    int rc = begin(m, &part, err);
+
+    if (rc == 0)
+        rc = at_border(m, err);
+    if (rc == 0) {
+        rc = feed(m, &part, m->piece->to, &end);
+        cut = rc == -ERR_INPUT;
+        if (cut) {
+            m->result->cut = true;
+            m->result->note = end;
+            rc = 0;
+        } else if (rc < 0) {
+            *err = end;
+        }
+    }
+    m->border.to = part.next;
+    m->border.ends = cut || !m->in_part || part.next >= m->shape.size;
+    part_close(&part);
+    if (rc == 0)
+        rc = finish(m, cut, err);
+    return rc;
+}
+
+static void name_capture(struct border *b, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    snprintf(b->capture, sizeof(b->capture), "%s", slash ? slash + 1 : path);
+}
+
+int piece_make(const struct piece *piece, struct piece_result *result, struct err *err)
+{
+    struct making m = { .piece = piece, .result = result };
+    struct err ignored = { 0 };
+    int rc;
+
+    *result = (struct piece_result){ 0 };
+    m.in_part = capture_shape_read(piece->path, &m.shape, &ignored) == 0;
+    if (!m.in_part && (piece->from || piece->to != UINT64_MAX))
+        return err_set(err, ignored.code, "%s", ignored.text);
+    m.border.size = m.in_part ? m.shape.size : 0;
+    m.border.depth = UINT64_MAX;
+    m.border.options = state_options(piece->options);
+    name_capture(&m.border, piece->path);
+    rc = make(&m, err);
+    progress_done(piece->progress);
+    result->from = m.border.from;
+    result->to = m.border.to;
+    result->lead = m.border.lead;
+    result->frames = m.border.frames;
+    result->operations = m.border.operations;
+    engine_free(m.engine);
+    nfsr_writer_free(m.writer);
+    output_close(m.output);
+    border_free(&m.border);
+    return rc;
+}

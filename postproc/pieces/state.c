@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "pieces/state.h"
+#include "base/digest.h"
+#include "base/output.h"
+#include "capture/input.h"
+#include "record/nfsr.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CHAIN_MOST = 100000 }; /* pieces that continue each other */
+
+const char *state_path(char path[], const char *name, const char *suffix)
+{
+    snprintf(path, STATE_PATH_MAX, "%s%s", name, suffix);
+    return path;
+}
+
+bool state_needs(const struct record *r)
+{
+    return r->kind == RECORD_OBJECT || r->kind == RECORD_PATH || r->kind == RECORD_NAME ||
+           r->kind == RECORD_FLOW || r->kind == RECORD_CREDENTIAL;
+}
+
+uint64_t state_options(const struct engine_options *o)
+{
+    const uint64_t values[] = { o->stream_window,           o->total_window,
+                                o->connections,             o->pending,
+                                (uint64_t)o->retransmit_span, (uint64_t)o->reorder_span,
+                                o->block_digests };
+    uint64_t digest = XXH3_64bits(values, sizeof(values));
+
+    digest = XXH3_64bits_withSeed(o->ports, o->port_count * sizeof(*o->ports), digest);
+    return o->same ? XXH3_64bits_withSeed(o->same->list, o->same->count * sizeof(*o->same->list),
+                                          digest)
+                   : digest;
+}
+
+int state_save(const struct engine *engine, const char *path, struct err *err)
+{
+    struct output *output = output_open(path, err);
+    struct buf state = { 0 };
+    int rc = output ? engine_save(engine, &state, err) : -err->code;
+
+    if (rc == 0)
+        rc = output_write(output, state.data, state.len, err);
+    if (rc == 0)
+        rc = output_commit(output, err);
+    output_close(output);
+    buf_free(&state);
+    return rc;
+}
+
+struct learning {
+    struct engine *engine;
+};
+
+static int learn(void *ctx, const struct record *r, struct err *err)
+{
+    struct learning *l = ctx;
+
+    return state_needs(r) ? engine_learn(l->engine, r, err) : 0;
+}
+
+static int learn_from(struct engine *engine, const char *name, struct err *err)
+{
+    struct learning learning = { engine };
+    const struct sink sink = { learn, &learning };
+    char path[STATE_PATH_MAX];
+    struct input *input = input_open(state_path(path, name, ".nfsr"), false, err);
+    int rc = input ? nfsr_read_stream(input_read, input, path, &sink, err) : -err->code;
+
+    input_close(input);
+    return rc == NFSR_NOT_MINE ? err_set(err, ERR_INPUT, "%s: not a record stream", path) : rc;
+}
+
+/* The pieces that continue each other up to |name| stand in one folder. */
+static int learn_chain(struct engine *engine, const char *name, struct err *err)
+{
+    char(*names)[STATE_PATH_MAX] = NULL;
+    char path[STATE_PATH_MAX];
+    uint32_t count = 0;
+    int rc = 0;
+
+    for (bool more = true; rc == 0 && more;) {
+        char(*longer)[STATE_PATH_MAX] = realloc(names, (count + 1) * sizeof(*names));
+        struct border border;
+
+        if (!longer || count == CHAIN_MOST) {
+            rc = err_memory(err, "pieces");
+            break;
+        }
+        names = longer;
+        snprintf(names[count], STATE_PATH_MAX, "%s", name);
+        rc = border_read(state_path(path, names[count++], ".border"), &border, err);
+        more = rc == 0 && border.previous[0];
+        if (more) {
+            const char *slash = strrchr(names[count - 1], '/');
+            char next[STATE_PATH_MAX];
+            snprintf(next, sizeof(next), "%.*s%s",
+                     slash ? (int)(slash + 1 - names[count - 1]) : 0, names[count - 1],
+                     border.previous);
+            name = memcpy(path, next, sizeof(path));
+        }
+        if (rc == 0)
+            border_free(&border);
+    }
+    while (rc == 0 && count)
+        rc = learn_from(engine, names[--count], err);
+    free(names);
+    return rc;
+}
+
+int state_restore(struct engine *engine, const char *name, struct border *border, uint64_t *number,
+                  struct err *err)
+{
+    const char *slash = strrchr(name, '/');
+    struct border previous;
+    char path[STATE_PATH_MAX];
+    uint8_t *data = NULL;
+    FILE *file;
+    long len = 0;
+    int rc = border_read(state_path(path, name, ".border"), &previous, err);
+
+    if (rc < 0)
+        return rc;
+    if (previous.options != border->options)
+        rc = err_set(err, ERR_USAGE, "%s: was made with other options", name);
+    border->depth = previous.depth;
+    *number = previous.lead + previous.frames;
+    snprintf(border->previous, sizeof(border->previous), "%s", slash ? slash + 1 : name);
+    border_free(&previous);
+    if (rc == 0)
+        rc = learn_chain(engine, name, err);
+    if (rc < 0)
+        return rc;
+    file = fopen(state_path(path, name, ".state"), "re");
+    if (file && fseek(file, 0, SEEK_END) == 0 && (len = ftell(file)) > 0 &&
+        fseek(file, 0, SEEK_SET) == 0)
+        data = malloc((size_t)len);
+    if (!data || fread(data, 1, (size_t)len, file) != (size_t)len)
+        rc = err_set(err, ERR_INPUT, "%s: cannot be read", path);
+    else if (engine_restore(engine, data, (size_t)len, err) < 0)
+        rc = err_prefix(err, "%s", path);
+    if (file)
+        fclose(file);
+    free(data);
+    return rc;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/pieces/state.h
+ *
+ * The state of an engine at the end of a piece, for one that continues there: NAME.state, and the
+ * records of NAME.nfsr that say what ids mean.
+ */
+#ifndef NFSDIGEST_PIECES_STATE_H
+#define NFSDIGEST_PIECES_STATE_H
+
+#include "engine.h"
+#include "pieces/border.h"
+
+/* Returns true for records that engine_learn takes. */
+bool state_needs(const struct record *record);
+
+int state_save(const struct engine *engine, const char *path, struct err *err);
+
+/* Makes |engine| know what the piece |name| knew at its end.  Fills in what |border| says of the
+ * continuation, and |*number|, that of the last frame. */
+int state_restore(struct engine *engine, const char *name, struct border *border, uint64_t *number,
+                  struct err *err);
+
+/* Returns a digest of what makes the records of one engine differ from those of another. */
+uint64_t state_options(const struct engine_options *options);
+
+/* Writes |name| and |suffix| into |path|, which has STATE_PATH_MAX bytes.  Returns |path|. */
+enum { STATE_PATH_MAX = 4096 };
+const char *state_path(char path[], const char *name, const char *suffix);
+
+#endif
