@@ -26,7 +26,7 @@ struct conn;
 struct conns {
     struct message_host host;
     struct stream_pool pool;
-    struct past past; /* used if pool.past leads to it */
+    struct past past;    /* used if pool.past leads to it */
     struct conn **conns; /* by slot; NULL where free */
     uint32_t count, cap, limit;
     uint32_t free_slot; /* first free slot, chained through free_next */
@@ -65,7 +65,8 @@ int conns_sent(struct conns *c, const struct sent *sent, struct err *err);
 /* Ends all streams. */
 int conns_end(struct conns *c, struct seen seen, struct err *err);
 
-/* Adds the connections, the ports and the clock to an outline (outline.h).  Returns 0 or -ERR_SYSTEM.
+/* Adds the connections, the ports and the clock to an outline (outline.h).  Returns 0 or
+ * -ERR_SYSTEM.
  */
 struct canon;
 struct outline;

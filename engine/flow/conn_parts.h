@@ -33,8 +33,8 @@ struct conn {
         struct seen seen;
     } begin;
     bool over;         /* a FIN or RST came */
-    bool spoke;                /* a segment came that is no SYN */
-    bool asked;                /* one came that only the time before explains (past.h) */
+    bool spoke;        /* a segment came that is no SYN */
+    bool asked;        /* one came that only the time before explains (past.h) */
     uint64_t acked[2]; /* frame that acknowledged everything [side] had sent until then */
     struct recent recent[2];
     struct conn_events *events; /* NULL: none are open */
@@ -80,6 +80,10 @@ int conn_end(struct conn *x, struct seen seen, struct err *err);
 /* Makes room for other messages, if the framers have more than they may: what the least recently
  * used streams have begun is ended. */
 int conns_relieve(struct conns *c, const struct frame *frame, struct err *err);
+
+/* Takes a UDP datagram. */
+int conn_udp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
+             struct err *err);
 
 /* Takes a TCP segment.
  *

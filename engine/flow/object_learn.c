@@ -7,11 +7,12 @@
 
 static int learn_object(struct objects *o, const struct record_object *r, struct err *err)
 {
-    uint32_t server = host_id(o, &r->server), id;
+    uint32_t server = host_id(o, &r->server), id = (uint32_t)r->id;
 
     if (!server)
         return err_memory(err, "objects and names");
-    id = object_add(o, server, r->handle, object_hash(server, r->handle), err);
+    if (!r->id || r->id > o->object_count) /* else more is known of it now */
+        id = object_add(o, server, r->handle, object_hash(server, r->handle), err);
     if (!id)
         return -ERR_SYSTEM;
     if (id != r->id)

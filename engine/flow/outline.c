@@ -136,8 +136,7 @@ static int compare_flows(struct comparing *c)
         }
         if (at ? at->digest != is->digest || (at->server != 2 && at->server != is->server)
                : !is->plain || end->sure)
-            differs(c, "the connection between %s ended or began again",
-                    flow_text(&is->key).text);
+            differs(c, "the connection between %s ended or began again", flow_text(&is->key).text);
         if (end->asked)
             differs(c, "a SYN, FIN or RST between %s is about what came before the lead-in",
                     flow_text(&is->key).text);
@@ -184,7 +183,8 @@ static bool same_call(const struct outline_call *a, const struct outline_call *b
            !memcmp(&a->server, &b->server, sizeof(a->server));
 }
 
-static const struct outline_call *find_call(const struct outline *o, const struct outline_call *call)
+static const struct outline_call *find_call(const struct outline *o,
+                                            const struct outline_call *call)
 {
     for (uint32_t i = 0; i < o->call_count; i++)
         if (same_call(&o->calls[i], call))
@@ -342,8 +342,6 @@ int outline_follows(const struct outline_border *b, struct outline_fit *fit, str
     *fit = (struct outline_fit){ .same = true };
     if (b->before->moment != b->after->moment)
         differs(&c, "the clocks differ: times go backwards, or are missing");
-    if (b->before->held != b->after->held)
-        differs(&c, "the replies that wait for their calls differ");
     if (b->before->fragments != b->after->fragments)
         differs(&c, "the IP fragments that wait differ");
     if (b->past->order_asked)

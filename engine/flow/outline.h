@@ -36,8 +36,8 @@ struct outline_stream { /* no padding */
     uint32_t next;   /* sequence number, if |started| */
     uint32_t origin; /* of the first segment, if |begun| */
     uint8_t started;
-    uint8_t quiet; /* all was acknowledged, nothing waits, and a record mark is next */
-    uint8_t begun; /* its beginning was not seen */
+    uint8_t quiet;          /* all was acknowledged, nothing waits, and a record mark is next */
+    uint8_t begun;          /* its beginning was not seen */
     uint8_t assumed, asked; /* see past.h */
     uint8_t zero[3];
 };
@@ -79,12 +79,12 @@ struct outline {
     uint32_t call_count, call_cap;
     uint64_t call_bytes;
     int64_t from; /* frame: answered calls before it are not known; OUTLINE_UNKNOWN: all are */
-    uint64_t done[OUTLINE_CHUNKS]; /* sums of digests of answered calls: [0] is next to the border */
-    struct xids used;              /* XIDs of all known calls */
-    uint64_t held;                 /* sum of digests of the replies that wait for their calls */
-    uint64_t fragments;            /* digest */
-    uint64_t moment;               /* digest of the clock */
-    int64_t latest;                /* time */
+    uint64_t
+        done[OUTLINE_CHUNKS]; /* sums of digests of answered calls: [0] is next to the border */
+    struct xids used;         /* XIDs of all known calls, and of replies without one */
+    uint64_t fragments;       /* digest */
+    uint64_t moment;          /* digest of the clock */
+    int64_t latest;           /* time */
     uint8_t ports[65536 / 8];
 };
 

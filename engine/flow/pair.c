@@ -440,8 +440,8 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
         return take_again(p, &t, id, err);
     if (crowded != CALL_NONE && (rc = give_up_call(p, crowded, OUT_OF_WINDOW, err)) < 0)
         return rc;
-    if ((rc = pair_ask(p, m->flow, !m->side, h->xid, err)) < 0 ||
-        (rc = identify(p, &t, err)) < 0 || (rc = let_wait(p, &t, &id, err)) < 0)
+    if ((rc = pair_ask(p, m->flow, !m->side, h->xid, err)) < 0 || (rc = identify(p, &t, err)) < 0 ||
+        (rc = let_wait(p, &t, &id, err)) < 0)
         return rc;
     message.operation = &t.call.waiting->operation;
     if ((rc = pair_observe(p, &message, err)) < 0)

@@ -127,7 +127,8 @@ struct outline;
 int pair_outline(const struct pair *p, const struct conns *conns, struct canon *canon,
                  struct outline *out);
 
-/* Forgets the answered calls of |frame| and of earlier ones. */
+/* Forgets the answered calls of |frame| and of earlier ones, and the replies that wait for their
+ * calls: those are of an earlier piece, as far as they are true. */
 void pair_forget(struct pair *p, uint64_t frame);
 
 struct unpack;

@@ -50,6 +50,11 @@ static struct held *held_unlink(struct pair *p, struct held **at)
     return held;
 }
 
+void pair_held_drop(struct pair *p)
+{
+    free(held_unlink(p, &p->held));
+}
+
 int pair_answer_held(struct pair *p, uint32_t call, struct held *held, struct err *err)
 {
     int rc;

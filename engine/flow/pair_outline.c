@@ -137,7 +137,8 @@ static int outline_done(struct outlining *o)
         uint64_t back = o->canon->frame - x->frame;
 
         rc = use_xid(o, x);
-        if (back >= OUTLINE_CHUNKS * OUTLINE_CHUNK || canon_from(o->canon, x->frame) <= o->out->from)
+        if (back >= OUTLINE_CHUNKS * OUTLINE_CHUNK ||
+            canon_from(o->canon, x->frame) <= o->out->from)
             continue;
         add_call(o, x);
         o->out->done[back / OUTLINE_CHUNK] += canon_digest(o->canon);
@@ -190,14 +191,13 @@ int pair_outline(const struct pair *p, const struct conns *conns, struct canon *
     if (bad)
         return bad;
     for (const struct held *h = p->held; h; h = h->next) {
-        canon_raw(canon, h->flow.address, sizeof(h->flow.address));
-        canon_raw(canon, h->flow.port, sizeof(h->flow.port));
-        canon_value(canon, h->message.side);
-        canon_frame(canon, h->message.frame);
-        canon_value(canon, h->message.time);
-        canon_clock(canon, h->since);
-        canon_bytes(canon, h->data, h->message.cap_len);
-        out->held += canon_digest(canon);
+        const struct address *hosts = p->objects->hosts;
+        bool udp = h->flow.transport == IPPROTO_UDP;
+        uint8_t server = h->message.side;
+
+        if (xids_add(&out->used, &hosts[h->flow.host[!server]],
+                     udp ? NULL : &hosts[h->flow.host[server]], load_be32(h->data)) < 0)
+            return -ERR_SYSTEM;
     }
     return canon->failed ? -ERR_SYSTEM : 0;
 }
@@ -213,4 +213,6 @@ void pair_forget(struct pair *p, uint64_t frame)
             calls_remove(&p->calls, id);
         id = next;
     }
+    while (p->held)
+        pair_held_drop(p);
 }

@@ -131,6 +131,9 @@ int pair_held_repeats(struct pair *p, uint32_t call, int64_t time, struct err *e
 /* Returns the operation of a reply without a call. */
 struct record_operation pair_orphan(const struct message *m, uint64_t id, enum pairing label);
 
+/* Drops the oldest held reply. */
+void pair_held_drop(struct pair *p);
+
 /* Takes the oldest held reply out of the list.  It becomes the answer of a waiting call, a further
  * reply, or an operation without a call. */
 int pair_held_give_up(struct pair *p, struct err *err);

@@ -28,7 +28,7 @@ struct xids_ranges {
     struct xids_range range[XIDS_RANGES]; /* in order and apart */
 };
 
-struct xids_pair { /* no padding */
+struct xids_pair {                 /* no padding */
     struct address client, server; /* |server| is all zeros over UDP */
     uint8_t zero[2];
     struct xids_ranges plain, swapped;

@@ -21,9 +21,9 @@ enum {
     PCAP_RECORD = 16,
     PCAP_RECORD_MODIFIED = 24, /* magic a1b2cd34 */
     BLOCK_MIN = 12,
-    NEAR_SECONDS = 3600,       /* between two packets */
+    NEAR_SECONDS = 3600,        /* between two packets */
     LONG_SECONDS = 400 * 86400, /* between the first packet and any other one */
-    PACKET_MOST = 64 << 20,    /* no snap length is taken for more */
+    PACKET_MOST = 64 << 20,     /* no snap length is taken for more */
 };
 
 struct window {
@@ -46,8 +46,8 @@ static size_t record_at(const struct window *w, size_t at, int64_t *seconds)
     uint32_t fraction = load32(s, p + 4), cap = load32(s, p + 8), wire = load32(s, p + 12);
 
     *seconds = load32(s, p);
-    if (cap > s->snaplen || wire < cap || wire > PACKET_MOST ||
-        (cap < wire && cap != s->snaplen) || fraction >= (s->nanoseconds ? 1000000000 : 1000000) ||
+    if (cap > s->snaplen || wire < cap || wire > PACKET_MOST || (cap < wire && cap != s->snaplen) ||
+        fraction >= (s->nanoseconds ? 1000000000 : 1000000) ||
         llabs(*seconds - s->first) > LONG_SECONDS)
         return 0;
     return s->record + cap;
@@ -157,8 +157,7 @@ static int shape_pcapng(const char *path, const uint8_t *head, size_t len, struc
     while (len - at >= BLOCK_MIN) {
         uint32_t type = load32(s, head + at), block = load32(s, head + at + 4);
 
-        if (type == PCAPNG_PACKET || type == PCAPNG_PACKET_SIMPLE ||
-            type == PCAPNG_PACKET_OBSOLETE)
+        if (type == PCAPNG_PACKET || type == PCAPNG_PACKET_SIMPLE || type == PCAPNG_PACKET_OBSOLETE)
             break;
         if (block < BLOCK_MIN || block % 4 || block > len - at)
             return err_set(err, ERR_INPUT,

@@ -19,7 +19,7 @@
 
 enum {
     FIND_WINDOW = 4 << 20,
-    FIND_CHAIN = 16,         /* headers that must fit, unless the file ends before */
+    FIND_CHAIN = 16,           /* headers that must fit, unless the file ends before */
     FIND_PACKET_MAX = 1 << 18, /* bytes of a packet, as tcpdump allows */
 };
 

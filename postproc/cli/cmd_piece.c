@@ -58,7 +58,7 @@ int cmd_piece(int argc, char **argv, struct err *err)
           set_text, &piece.previous },
         { 0, "lead-in", "BYTES", "begin so many bytes before the range (default:\n4194304), and",
           set_count, &piece.lead_bytes },
-        { 0, "lead-in-time", "TIME", "so much time before it (default: 3s)", set_duration,
+        { 0, "lead-in-time", "TIME", "so much time before it (default: 1s)", set_duration,
           &piece.lead_time },
         { 0, "block-digests", NULL, BLOCK_DIGESTS_HELP, set_flag, &blocks },
         { 0, "json", NULL, "print what was made as JSON", set_flag, &json },

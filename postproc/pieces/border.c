@@ -16,18 +16,18 @@ enum { BORDER_FILE_MAX = 1 << 30 };
 
 #define BORDER_PLAIN(step)                                                                         \
     step(capture) step(previous) step(size) step(from) step(to) step(lead) step(frames)            \
-        step(operations) step(depth) step(options) step(identity) step(first) step(starts) step(ends)          \
-            step(past.order_asked) step(past.ports_asked) step(past.waiting)                       \
+        step(operations) step(depth) step(options) step(identity) step(first) step(starts)         \
+            step(ends) step(past.order_asked) step(past.ports_asked) step(past.waiting)            \
                 step(past.connections) step(past.waiting_bytes) step(past.framing) step(limits)
 #define OUTLINE_PLAIN(step)                                                                        \
-    step(connections) step(call_bytes) step(from) step(done) step(held) step(fragments)            \
-        step(moment) step(latest) step(ports)
+    step(connections) step(call_bytes) step(from) step(done) step(fragments) step(moment)          \
+        step(latest) step(ports)
 
 /* Borders of another version or machine have another first number. */
 static uint64_t version(void)
 {
-    uint64_t hash = UINT64_C(0x6e66736264720001) ^ XXH3_64bits(NFSDIGEST_VERSION,
-                                                               strlen(NFSDIGEST_VERSION));
+    uint64_t hash =
+        UINT64_C(0x6e66736264720001) ^ XXH3_64bits(NFSDIGEST_VERSION, strlen(NFSDIGEST_VERSION));
 
 #define FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct border *)0)->field));
     BORDER_PLAIN(FIELD)

@@ -73,7 +73,8 @@ static int follows(const struct join *j, const char *name, const struct border *
                        "%s: has bytes %llu to %llu, of which %s has some too: a piece twice, or in "
                        "another order",
                        name, (unsigned long long)b->from, (unsigned long long)b->to, j->name);
-    return err_set(err, ERR_INPUT, "%s: does not follow %s, which ends at byte %llu of %s: a piece "
+    return err_set(err, ERR_INPUT,
+                   "%s: does not follow %s, which ends at byte %llu of %s: a piece "
                    "is missing, or in another order",
                    name, j->name, (unsigned long long)a->to, a->capture);
 }

@@ -22,9 +22,9 @@ enum join_verdict {
 
 struct join_result {
     enum join_verdict verdict;
-    char why[192];     /* of JOIN_AGAIN */
-    uint32_t carried;  /* connections and calls that only earlier pieces know */
-    uint32_t adopted;  /* streams that stood still over the lead-in */
+    char why[192];    /* of JOIN_AGAIN */
+    uint32_t carried; /* connections and calls that only earlier pieces know */
+    uint32_t adopted; /* streams that stood still over the lead-in */
     uint64_t frames, operations;
 };
 

@@ -26,8 +26,9 @@ struct making {
     bool on; /* the border was passed */
     struct border border;
     struct capture_shape shape;
-    bool in_part; /* the file is read in parts */
+    bool in_part;    /* the file is read in parts */
     uint64_t number; /* of the last frame */
+    uint64_t base;   /* frames before the file that is read */
     struct piece_result *result;
 };
 
@@ -65,11 +66,10 @@ static int open_output(struct making *m, struct err *err)
 static int feed(struct making *m, struct part *part, uint64_t to, struct err *err)
 {
     struct frame frame;
-    uint64_t base = m->number;
     int rc = 1;
 
     while (part->next < to && (rc = part_next(part, &frame, err)) == 1) {
-        frame.number += base;
+        frame.number += m->base;
         m->number = frame.number;
         if (engine_frame(m->engine, &frame, err) < 0)
             return err_prefix(err, "%s", input_name(part->input));
@@ -112,13 +112,16 @@ static int begin(struct making *m, struct part *part, struct err *err)
     if (rc < 0)
         return rc;
     if (p->previous)
-        rc = state_restore(m->engine, p->previous, &m->border, &m->number, err);
+        rc = state_restore(m->engine, &m->sink, p->previous, &m->border, err);
     else if (p->before && (!m->in_part || from == m->shape.head))
         rc = lead_before(m, err);
     else if (m->in_part && !m->border.first)
         rc = lead_find(&lead, p->path, &m->shape, from, &from, err);
     if (rc < 0)
         return rc;
+    if (p->previous)
+        m->number = m->border.lead;
+    m->base = m->number;
     rc = part_open(part, p->path, m->in_part ? &m->shape : NULL, from, err);
     if (rc == 0 && m->in_part)
         rc = feed(m, part, m->border.from, err); /* stops behind it if it was guessed wrong */

@@ -16,7 +16,7 @@
 #include "engine.h"
 
 #define PIECE_LEAD_BYTES (UINT64_C(4) << 20)
-#define PIECE_LEAD_TIME INT64_C(3000000000) /* ns: replies wait for their calls for 2 s (pair.h) */
+#define PIECE_LEAD_TIME INT64_C(1000000000) /* ns */
 
 struct piece {
     const char *path;

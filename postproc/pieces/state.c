@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CHAIN_MOST = 100000 }; /* pieces that continue each other */
-
 const char *state_path(char path[], const char *name, const char *suffix)
 {
     snprintf(path, STATE_PATH_MAX, "%s%s", name, suffix);
@@ -24,9 +22,12 @@ bool state_needs(const struct record *r)
 
 uint64_t state_options(const struct engine_options *o)
 {
-    const uint64_t values[] = { o->stream_window,           o->total_window,
-                                o->connections,             o->pending,
-                                (uint64_t)o->retransmit_span, (uint64_t)o->reorder_span,
+    const uint64_t values[] = { o->stream_window,
+                                o->total_window,
+                                o->connections,
+                                o->pending,
+                                (uint64_t)o->retransmit_span,
+                                (uint64_t)o->reorder_span,
                                 o->block_digests };
     uint64_t digest = XXH3_64bits(values, sizeof(values));
 
@@ -53,18 +54,22 @@ int state_save(const struct engine *engine, const char *path, struct err *err)
 
 struct learning {
     struct engine *engine;
+    const struct sink *sink;
 };
 
 static int learn(void *ctx, const struct record *r, struct err *err)
 {
     struct learning *l = ctx;
 
-    return state_needs(r) ? engine_learn(l->engine, r, err) : 0;
+    if (!state_needs(r))
+        return 0;
+    return engine_learn(l->engine, r, err) < 0 ? -err->code : l->sink->put(l->sink->ctx, r, err);
 }
 
-static int learn_from(struct engine *engine, const char *name, struct err *err)
+static int learn_from(struct engine *engine, const struct sink *to, const char *name,
+                      struct err *err)
 {
-    struct learning learning = { engine };
+    struct learning learning = { engine, to };
     const struct sink sink = { learn, &learning };
     char path[STATE_PATH_MAX];
     struct input *input = input_open(state_path(path, name, ".nfsr"), false, err);
@@ -74,45 +79,8 @@ static int learn_from(struct engine *engine, const char *name, struct err *err)
     return rc == NFSR_NOT_MINE ? err_set(err, ERR_INPUT, "%s: not a record stream", path) : rc;
 }
 
-/* The pieces that continue each other up to |name| stand in one folder. */
-static int learn_chain(struct engine *engine, const char *name, struct err *err)
-{
-    char(*names)[STATE_PATH_MAX] = NULL;
-    char path[STATE_PATH_MAX];
-    uint32_t count = 0;
-    int rc = 0;
-
-    for (bool more = true; rc == 0 && more;) {
-        char(*longer)[STATE_PATH_MAX] = realloc(names, (count + 1) * sizeof(*names));
-        struct border border;
-
-        if (!longer || count == CHAIN_MOST) {
-            rc = err_memory(err, "pieces");
-            break;
-        }
-        names = longer;
-        snprintf(names[count], STATE_PATH_MAX, "%s", name);
-        rc = border_read(state_path(path, names[count++], ".border"), &border, err);
-        more = rc == 0 && border.previous[0];
-        if (more) {
-            const char *slash = strrchr(names[count - 1], '/');
-            char next[STATE_PATH_MAX];
-            snprintf(next, sizeof(next), "%.*s%s",
-                     slash ? (int)(slash + 1 - names[count - 1]) : 0, names[count - 1],
-                     border.previous);
-            name = memcpy(path, next, sizeof(path));
-        }
-        if (rc == 0)
-            border_free(&border);
-    }
-    while (rc == 0 && count)
-        rc = learn_from(engine, names[--count], err);
-    free(names);
-    return rc;
-}
-
-int state_restore(struct engine *engine, const char *name, struct border *border, uint64_t *number,
-                  struct err *err)
+int state_restore(struct engine *engine, const struct sink *sink, const char *name,
+                  struct border *border, struct err *err)
 {
     const char *slash = strrchr(name, '/');
     struct border previous;
@@ -127,11 +95,11 @@ int state_restore(struct engine *engine, const char *name, struct border *border
     if (previous.options != border->options)
         rc = err_set(err, ERR_USAGE, "%s: was made with other options", name);
     border->depth = previous.depth;
-    *number = previous.lead + previous.frames;
+    border->lead = previous.lead + previous.frames;
     snprintf(border->previous, sizeof(border->previous), "%s", slash ? slash + 1 : name);
     border_free(&previous);
     if (rc == 0)
-        rc = learn_chain(engine, name, err);
+        rc = learn_from(engine, sink, name, err);
     if (rc < 0)
         return rc;
     file = fopen(state_path(path, name, ".state"), "re");

@@ -15,10 +15,11 @@ bool state_needs(const struct record *record);
 
 int state_save(const struct engine *engine, const char *path, struct err *err);
 
-/* Makes |engine| know what the piece |name| knew at its end.  Fills in what |border| says of the
- * continuation, and |*number|, that of the last frame. */
-int state_restore(struct engine *engine, const char *name, struct border *border, uint64_t *number,
-                  struct err *err);
+/* Makes |engine| know what the piece |name| knew at its end, and puts the records that say what its
+ * ids mean into |sink|, too.  Fills in what |border| says of the continuation; its |lead| becomes
+ * the number of the last frame. */
+int state_restore(struct engine *engine, const struct sink *sink, const char *name,
+                  struct border *border, struct err *err);
 
 /* Returns a digest of what makes the records of one engine differ from those of another. */
 uint64_t state_options(const struct engine_options *options);

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: cost=8 long=20
+"""Captures cut into pieces at random places, each read on its own, against one run over the whole:
+once "nfsdigest join" calls all pieces exact, their operations, repeated messages and problems are
+those of one run, in everything that the wire says.  Pieces that join wants again are made again."""
+import collections
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import json
+
+SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
+CAPTURES = pathlib.Path(os.environ.get("CAPTURES") or SRC / "captures")
+PROGRAM = os.environ.get("NFSDIGEST", "build/bin/nfsdigest")
+sys.path.insert(0, str(SRC / "tests"))
+
+import nfsr  # noqa: E402
+
+FEW = ("knfsd-netem-tcp", "knfsd-nlm-locks", "load-ganesha-vfs", "knfsd-udp-frag", "merged-tcp-udp-2if")
+ALL = FEW + ("knfsd-tcp-mtu1500", "knfsd-netem-udp", "knfsd-snap256", "knfsd-vlan", "vfs-libnfs-all22",
+             "mem-libnfs-all22", "load-ganesha-mem", "load-ganesha-vfs-again")
+WAITED = (1, 4)  # REPLY_LOST, CAPTURE_ENDED
+failures = []
+
+
+def check(good, what):
+    if not good:
+        failures.append(what)
+        print("FAILED", what)
+
+
+def run(*arguments, codes=(0,)):
+    done = subprocess.run([PROGRAM] + [str(a) for a in arguments], capture_output=True, text=True,
+                          check=False)
+    check(done.returncode in codes, "%s: %d %s" % (" ".join(map(str, arguments)), done.returncode,
+                                                   done.stderr.strip()))
+    return done.stdout
+
+
+def records(name):
+    with open(name, "rb") as file:
+        return list(nfsr.read(file))
+
+
+class Trace:
+    """What the wire says in records.  Frames are counted over the whole capture."""
+
+    def __init__(self):
+        self.operations = collections.Counter()
+        self.others = collections.Counter()
+        self.waited = collections.Counter()
+
+    def add(self, name, lead=0, base=0, operations=None):
+        """|operations|: the records of calls behind these still wait.  Returns those."""
+        flows = {}
+        left = []
+        for r in records(name):
+            kind = r["kind"]
+            if kind == "flow":
+                flows[r["id"]] = tuple(r[k] for k in ("transport", "client", "server", "client_port",
+                                                      "server_port"))
+                continue
+            if kind not in ("operation", "repeat", "problem"):
+                continue
+            wire = {"kind": kind, "flow": flows.get(r.get("flow"))}
+            for key, value in r.items():
+                if key in IDS:
+                    continue
+                if key.endswith("frame") and value:
+                    value = value - lead + base
+                wire[key] = value
+            if operations is not None and kind == "operation":
+                operations -= 1
+                if operations < 0:
+                    left.append(wire)
+                    continue
+            text = json.dumps(wire, sort_keys=True, default=str)
+            if kind == "operation" and wire["pairing"] in WAITED:
+                self.waited[call_of(wire)] += 1
+            elif kind == "operation":
+                self.operations[text] += 1
+            else:
+                self.others[text] += 1
+        return left
+
+
+IDS = ("kind", "id", "flow", "credential", "object", "object2", "new_object", "path", "path2",
+       "depends_on", "operation")
+
+
+def call_of(wire):
+    return (wire["flow"], wire["xid"], wire["call.frame"])
+
+
+def make(capture, folder, name, *arguments):
+    return json.loads(run("piece", "--json", "-o", folder / name, *arguments, capture))
+
+
+def joined(folder, names):
+    return json.loads(run("join", "--json", *[folder / n for n in names], codes=(0, 1)))["pieces"]
+
+
+def cut(capture, folder, borders, lead, truth):
+    """Returns how many pieces were made again."""
+    ranges = list(zip([0] + borders, borders + [1 << 62]))
+    options = ["--lead-in", lead, "--lead-in-time", "1s" if "udp" in capture.name else "0s"]
+    names = ["p%d" % i for i in range(len(ranges))]
+    made = [make(capture, folder, n, *options, "--from", a, "--to", b)
+            for n, (a, b) in zip(names, ranges)]
+    again = set()
+    continued = set()
+    for _ in range(len(ranges) + 1):
+        verdicts = joined(folder, names)
+        if os.environ.get("TELL"):
+            print([v.get("why") for v in verdicts])
+        todo = [i for i, v in enumerate(verdicts) if v["verdict"] != "exact"]
+        if not todo:
+            break
+        for i in todo:
+            if i in continued:  # the cause is older
+                while i - 1 in continued and i > 1:
+                    i -= 1
+                i = max(i - 1, 1)
+            again.add(i)
+            continued.add(i)
+        for i in sorted(continued):
+            made[i] = make(capture, folder, names[i], "--continue", folder / names[i - 1], "--from",
+                           ranges[i][0], "--to", ranges[i][1])
+    check(not todo, "%s at %s: never exact: %s" % (capture.name, borders, verdicts))
+    found = Trace()
+    base = 0
+    left = []
+    for name, m in zip(names, made):
+        here = found.add(folder / (name + ".nfsr"), m["lead_in_frames"], base, m["operations"])
+        base += m["frames"]
+        following = names.index(name) + 1
+        for wire in here:
+            if wire["pairing"] in WAITED:
+                left.append(wire)
+            elif following not in continued:  # else the next piece has it
+                found.operations[json.dumps(wire, sort_keys=True, default=str)] += 1
+    compare(truth, found, left, "%s at %s, lead-in %d" % (capture.name, borders, lead))
+    return len(again)
+
+
+def compare(truth, found, left, where):
+    for what, a, b in (("operations", truth.operations, found.operations),
+                       ("repeats and problems", truth.others, found.others)):
+        missing, more = a - b, b - a
+        check(not missing and not more, "%s: %s: %d missing, %d more: %s | %s" % (
+            where, what, sum(missing.values()), sum(more.values()), list(missing)[:1],
+            list(more)[:1]))
+    waiting = set(found.waited) | {call_of(w) for w in left}
+    for call in truth.waited:
+        check(call in waiting, "%s: nobody knows of the call %s" % (where, call))
+
+
+def main():
+    random.seed(18)
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 0
+    total = again = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for capture in ALL if rounds else FEW:
+            stored = next(CAPTURES.glob(capture + ".pcap*.zst"))
+            plain = folder / stored.stem
+            subprocess.run(["zstd", "-dqf", stored, "-o", plain], check=True)
+            run("record", "-o", folder / "truth.nfsr", plain)
+            truth = Trace()
+            truth.add(folder / "truth.nfsr")
+            size = plain.stat().st_size
+            for lead in [random.choice((1 << 20, 200000)) for _ in range(rounds or 1)]:
+                count = random.randint(2, 50 if rounds else 6)
+                borders = sorted(random.randrange(size) for _ in range(count - 1))
+                redone = cut(plain, folder, borders, lead, truth)
+                print("%s: %d pieces, lead-in %d: %d made again" % (capture, count, lead, redone))
+                total += count
+                again += redone
+            plain.unlink()
+    print("%d of %d pieces were made again" % (again, total))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
