@@ -74,7 +74,7 @@ int cmd_join(int argc, char **argv, struct err *err)
     struct join *join;
     bool json = false;
     const struct arg own[] = {
-        { 0, "json", NULL, "print JSON", set_flag, &json },
+        { 'j', "json", NULL, "print JSON", set_flag, &json },
         { 0 },
     };
     const struct args args = { .usage = "nfsdigest join [OPTION...] NAME...",

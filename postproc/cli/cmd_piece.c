@@ -43,7 +43,7 @@ int cmd_piece(int argc, char **argv, struct err *err)
     struct arg more[ENGINE_ARG_COUNT];
     bool json = false, blocks = false;
     const struct arg own[] = {
-        { 'o', "output", "NAME", "the names of the output without .nfsr (required)", set_text,
+        { 'o', "output", "NAME", "the names of the output, without .nfsr", set_text,
           &piece.name },
         { 0, "from", "BYTE", "where the range begins (default: 0)", set_count, &piece.from },
         { 0, "to", "BYTE", "where it ends (default: at the end of the file)", set_count,
@@ -61,7 +61,7 @@ int cmd_piece(int argc, char **argv, struct err *err)
         { 0, "lead-in-time", "TIME", "so much time before it (default: 1s)", set_duration,
           &piece.lead_time },
         { 0, "block-digests", NULL, BLOCK_DIGESTS_HELP, set_flag, &blocks },
-        { 0, "json", NULL, "print what was made as JSON", set_flag, &json },
+        { 'j', "json", NULL, "print what was made as JSON", set_flag, &json },
         { 0 },
     };
     const struct args args = { .usage = "nfsdigest piece [OPTION...] -o NAME CAPTURE",
