@@ -23,7 +23,8 @@ enum {
     BLOCK_MIN = 12,
     NEAR_SECONDS = 3600,        /* between two packets */
     LONG_SECONDS = 400 * 86400, /* between the first packet and any other one */
-    PACKET_MOST = 64 << 20,     /* no snap length is taken for more */
+    CUT_CHAIN = 2, /* headers before one that passes the end of the file, which is cut there */
+    PACKET_MOST = 64 << 20, /* no snap length is taken for more */
 };
 
 struct window {
@@ -83,7 +84,7 @@ static bool fits(const struct window *w, size_t at)
         if (at == w->len && w->last)
             return count > 0;
         if (at > w->len || w->len - at < head)
-            return count > FIND_CHAIN / 2 || (w->last && count > 0);
+            return count > (w->last ? CUT_CHAIN : FIND_CHAIN / 2);
         len = png ? block_at(w, at, &seconds) : record_at(w, at, &seconds);
         if (!len || (count && llabs(seconds - before) > NEAR_SECONDS))
             return false;
