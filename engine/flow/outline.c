@@ -237,11 +237,11 @@ static int compare_calls(struct comparing *c)
 static int compare_answered(struct comparing *c)
 {
     const struct outline_border *b = c->border;
-    uint64_t known = (uint64_t)-b->after->from;
+    uint64_t known = b->after->from == OUTLINE_UNKNOWN ? UINT64_MAX : (uint64_t)-b->after->from;
 
     if (known > b->depth)
         differs(c, "the lead-in is longer than the piece before it");
-    for (uint32_t i = 0; i < known / OUTLINE_CHUNK; i++)
+    for (uint32_t i = 0; i < OUTLINE_CHUNKS && i < known / OUTLINE_CHUNK; i++)
         if (b->before->done[i] != b->after->done[i])
             differs(c, "the calls answered before the border differ");
     for (uint32_t i = 0; i < b->before->used.count; i++) {

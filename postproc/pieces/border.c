@@ -142,8 +142,18 @@ static int read_file(const char *path, struct buf *out, struct err *err)
     return rc;
 }
 
-static int unpack_border(const char *path, const struct buf *file, struct border *b,
-                         struct err *err)
+/* Whether the rest of the program can rely on an outline: flows in order, and no more chunks than
+ * there are. */
+static bool is_sound(const struct outline *o)
+{
+    for (uint32_t i = 1; i < o->flow_count; i++)
+        if (outline_flow_order(&o->flows[i - 1], &o->flows[i]) >= 0)
+            return false;
+    return o->from == OUTLINE_UNKNOWN ||
+           (o->from <= 0 && o->from >= -(int64_t)OUTLINE_CHUNKS * OUTLINE_CHUNK);
+}
+
+static int parse(const char *path, const struct buf *file, struct border *b, struct err *err)
 {
     struct unpack in = { file->data, file->len, false };
     uint64_t number, digest;
@@ -164,8 +174,9 @@ static int unpack_border(const char *path, const struct buf *file, struct border
     restore_outline(&in, &b->end);
     restore_xids(&in, &b->past.asked);
     b->capture[BORDER_NAME_MAX - 1] = b->previous[BORDER_NAME_MAX - 1] = '\0';
-    return in.failed || in.left ? err_set(err, ERR_INPUT, "%s: damaged: make the piece again", path)
-                                : 0;
+    if (in.failed || in.left || !is_sound(&b->after) || !is_sound(&b->end))
+        return err_set(err, ERR_INPUT, "%s: damaged: make the piece again", path);
+    return 0;
 }
 
 int border_read(const char *path, struct border *border, struct err *err)
@@ -175,7 +186,7 @@ int border_read(const char *path, struct border *border, struct err *err)
 
     memset(border, 0, sizeof(*border));
     if (rc == 0)
-        rc = unpack_border(path, &file, border, err);
+        rc = parse(path, &file, border, err);
     buf_free(&file);
     if (rc < 0)
         border_free(border);
