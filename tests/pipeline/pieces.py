@@ -159,12 +159,74 @@ def compare(truth, found, left, where):
         check(call in waiting, "%s: nobody knows of the call %s" % (where, call))
 
 
+def refused(folder, code, word, *arguments):
+    done = subprocess.run([PROGRAM] + [str(a) for a in arguments], capture_output=True, text=True,
+                          check=False, cwd=folder)
+    check(done.returncode == code and word in done.stderr, "%s: %d, %s" % (
+        " ".join(map(str, arguments)), done.returncode, done.stderr.strip()))
+
+
+def bad_input(folder):
+    """What cannot be joined or cut is named."""
+    stored = CAPTURES / "knfsd-nlm-locks.pcap.zst"
+    capture = folder / "locks.pcap"
+    subprocess.run(["zstd", "-dqf", stored, "-o", capture], check=True)
+    half = capture.stat().st_size // 2
+    run("piece", "-o", folder / "a", "--to", half, capture)
+    run("piece", "-o", folder / "b", "--from", half, capture)
+    run("piece", "-o", folder / "c", "--from", half, "--reorder-span", "20ms", capture)
+    run("piece", "-o", folder / "d", "--from", half + half // 2, capture)
+    refused(folder, 3, "the pieces before it are missing", "join", "b")
+    refused(folder, 3, "a piece twice", "join", "a", "b", "b")
+    refused(folder, 3, "begins a capture", "join", "a", "a")
+    refused(folder, 3, "a piece is missing", "join", "a", "d")
+    refused(folder, 3, "other options", "join", "a", "c")
+    refused(folder, 2, "other options", "piece", "--continue", "a", "--reorder-span", "20ms", "-o", "e",
+            "--from", half, capture)
+    refused(folder, 3, "cannot be opened", "join", "none")
+    refused(folder, 2, "it is compressed", "piece", "-o", "e", "--from", "1000", stored)
+    refused(folder, 2, "behind --from", "piece", "-o", "e", "--from", "9", "--to", "9", capture)
+    border = bytearray((folder / "b.border").read_bytes())
+    border[len(border) // 2] ^= 1
+    (folder / "b.border").write_bytes(border)
+    refused(folder, 3, "damaged", "join", "a", "b")
+    check(not list(folder.glob("e.*")), "a refused piece left a file")
+
+
+def files(folder):
+    """A capture in two compressed files."""
+    capture = folder / "whole.pcap"
+    subprocess.run(["zstd", "-dqf", CAPTURES / "load-ganesha-vfs.pcap.zst", "-o", capture], check=True)
+    data = capture.read_bytes()
+    at = 24
+    while at < len(data) // 2:
+        at += 16 + int.from_bytes(data[at + 8:at + 12], "little")
+    (folder / "0.pcap").write_bytes(data[:at])
+    (folder / "1.pcap").write_bytes(data[:24] + data[at:])
+    for name in ("0.pcap", "1.pcap"):
+        subprocess.run(["zstd", "-qf", "--rm", folder / name], check=True)
+    run("record", "-o", folder / "truth.nfsr", capture)
+    truth, found = Trace(), Trace()
+    truth.add(folder / "truth.nfsr")
+    first = make(folder / "0.pcap.zst", folder, "f0")
+    second = make(folder / "1.pcap.zst", folder, "f1", "--before", folder / "0.pcap.zst")
+    verdicts = joined(folder, ("f0", "f1"))
+    check([v["verdict"] for v in verdicts] == ["exact", "exact"], "two files: %s" % verdicts)
+    check(second["lead_in_frames"] > 100, "no lead-in from the file before")
+    found.add(folder / "f0.nfsr", 0, 0, first["operations"])
+    left = found.add(folder / "f1.nfsr", second["lead_in_frames"], first["frames"],
+                     second["operations"])
+    compare(truth, found, left, "two files")
+
+
 def main():
     random.seed(18)
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 0
     total = again = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        bad_input(folder)
+        files(folder)
         for capture in ALL if rounds else FEW:
             stored = next(CAPTURES.glob(capture + ".pcap*.zst"))
             plain = folder / stored.stem
