@@ -37,8 +37,8 @@ struct engine_options {
     uint32_t port_count;
     const struct same_servers *same; /* or NULL */
     bool block_digests;              /* of file contents (base/blocks.h); not in the table */
-    bool middle;                      /* the first frame is in the middle of a capture: see
-                                       * engine_border; not in the table */
+    bool middle;                     /* the first frame is in the middle of a capture: see
+                                      * engine_border; not in the table */
     bool messages_only;              /* only for a tap: keep no objects, names and paths, and leave
                                       * them out of operations; not in the table */
 };
