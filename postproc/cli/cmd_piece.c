@@ -43,8 +43,7 @@ int cmd_piece(int argc, char **argv, struct err *err)
     struct arg more[ENGINE_ARG_COUNT];
     bool json = false, blocks = false;
     const struct arg own[] = {
-        { 'o', "output", "NAME", "the names of the output, without .nfsr", set_text,
-          &piece.name },
+        { 'o', "output", "NAME", "the names of the output, without .nfsr", set_text, &piece.name },
         { 0, "from", "BYTE", "where the range begins (default: 0)", set_count, &piece.from },
         { 0, "to", "BYTE", "where it ends (default: at the end of the file)", set_count,
           &piece.to },

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: cost=8 long=20
+# ctest: cost=8 long=20 asan
 """Captures cut into pieces at random places, each read on its own, against one run over the whole:
 once "nfsdigest join" calls all pieces exact, their operations, repeated messages and problems are
 those of one run, in everything that the wire says.  Pieces that join wants again are made again."""
