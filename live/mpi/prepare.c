@@ -21,19 +21,25 @@ struct same {
     uint64_t identity, operations;
 };
 
+/* All dumps are shared, whatever the first ones say: what all ranks do together must be the same.
+ */
 static int check_same(struct run *r, struct err *err)
 {
+    int result = 0;
+
     for (uint32_t i = 0; i < r->session.dump_count; i++) {
         const struct session_dump *d = &r->session.dumps[i];
         struct same first = { d->script.identity, d->survey.operations };
 
         world_share(r->world, &first, sizeof(first));
+        if (result < 0)
+            continue;
         if (first.identity != d->script.identity || first.operations != d->survey.operations)
-            return err_set(err, ERR_INPUT, "%s is not the dump that rank 0 has there", d->path);
-        if (d->script.is_pipe)
-            return err_set(err, ERR_USAGE, "%s is a pipe, and all ranks read the dump", d->path);
+            result = err_set(err, ERR_INPUT, "%s is not the dump that rank 0 has there", d->path);
+        else if (d->script.is_pipe)
+            result = err_set(err, ERR_USAGE, "%s is a pipe, and all ranks read the dump", d->path);
     }
-    return 0;
+    return result;
 }
 
 /* A rank that fails must still take part in what all share. */
@@ -133,13 +139,11 @@ static int find_trees(struct run *r, struct err *err)
     if (!w->rank)
         result = play_find(&r->play, &r->session, r->tally, err);
     result = world_agree(w, result, err);
-    if (result == 0 && w->rank)
+    if (result < 0) /* in all ranks */
+        return result;
+    if (w->rank)
         result = play_find(&r->play, &r->session, r->tally, err);
-    if (result == 0)
-        result = world_agree(w, result, err);
-    else if (w->rank)
-        world_agree(w, result, err);
-    return result;
+    return world_agree(w, result, err);
 }
 
 static int open_play(struct run *r, struct err *err)

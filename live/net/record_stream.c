@@ -358,6 +358,11 @@ static void wake(void *ctx)
 
 /* --- owners */
 
+void record_stream_allow(struct record_stream *s, uint32_t record_max)
+{
+    s->limits.record_max = record_max;
+}
+
 int record_memory_init(struct record_memory *memory, uint64_t total, uint32_t connections,
                        const struct record_limits *limits, struct err *err)
 {

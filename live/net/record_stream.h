@@ -91,6 +91,9 @@ int record_stream_send_with(struct record_stream *stream, const struct iovec *pi
 void record_stream_hold(struct record_stream *stream);
 int record_stream_resume(struct record_stream *stream, struct err *err);
 
+/* Allows records of up to |record_max| bytes from now on: for a peer that has said who it is. */
+void record_stream_allow(struct record_stream *stream, uint32_t record_max);
+
 /* Frees the input's memory if no record is incomplete: for an idle connection. */
 void record_stream_trim(struct record_stream *stream);
 

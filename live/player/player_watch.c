@@ -133,6 +133,8 @@ int watch_tick(void *ctx, struct err *err)
         player_stop(p); /* the others have nothing more to play */
     if (result == 0)
         result = watch_note(p, NULL, err);
+    if (p->setup.others)
+        player_wake(p); /* they may have room again, which nobody tells */
     return result < 0 ? result : loop_set(p->setup.loop, &p->tick, p->now + TICK, err);
 }
 

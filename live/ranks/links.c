@@ -217,6 +217,8 @@ static int take(struct link *link, uint8_t kind, struct bytes body, struct err *
 
     if (link->rank == UINT32_MAX)
         return kind == LINK_HELLO ? links_hello(link, body, err) : -ERR_INPUT;
+    if (link->lost)
+        return 0;
     switch (kind) {
     case LINK_OUTCOMES:
         return take_outcomes(link, body, err);
@@ -236,7 +238,7 @@ static int take(struct link *link, uint8_t kind, struct bytes body, struct err *
 }
 
 /* Whoever is not a rank is put out. */
-static void put_out(struct link *link)
+void links_put_out(struct link *link)
 {
     struct link **at = &link->links->unknown;
 
@@ -244,6 +246,8 @@ static void put_out(struct link *link)
         at = &(*at)->next;
     if (*at)
         *at = link->next;
+    if (link->links->listeners)
+        listeners_left(link->links->listeners, &link->peer);
     links_remove(link);
 }
 
@@ -256,7 +260,7 @@ static int on_record(void *ctx, const uint8_t *data, uint32_t len, struct err *e
     if (len)
         result = take(link, data[0], (struct bytes){ data + 1, len - 1 }, err);
     if (result == -ERR_INPUT && unknown) {
-        put_out(link);
+        links_put_out(link);
         return 0;
     }
     return result == -ERR_INPUT ? lose(link, "it sent an empty message", err) : result;
@@ -268,11 +272,12 @@ static int on_over(void *ctx, enum record_end end, int errno_value, struct err *
     char text[TEXT];
 
     if (link->rank == UINT32_MAX) {
-        put_out(link);
+        links_put_out(link);
         return 0;
     }
     record_stream_free(link->stream);
     link->stream = NULL;
+    link->held = false;
     snprintf(text, sizeof(text), "%s",
              end == RECORD_FAILED     ? strerror(errno_value)
              : end == RECORD_TOO_LONG ? "it sent a message that is too long"
@@ -282,10 +287,10 @@ static int on_over(void *ctx, enum record_end end, int errno_value, struct err *
 
 /* --- the life of links */
 
-struct link *links_add(struct links *l, int fd, struct err *err)
+struct link *links_add(struct links *l, int fd, uint32_t record_max, struct err *err)
 {
     /* A rank must always read, or two that wait for each other would do so for ever. */
-    const struct record_limits limits = { .record_max = LINKS_MESSAGE, .output_stop = UINT32_MAX };
+    const struct record_limits limits = { .record_max = record_max, .output_stop = UINT32_MAX };
     struct link *link = calloc(1, sizeof(*link));
     struct record_host host = { .record = on_record, .over = on_over, .ctx = link };
 
@@ -340,7 +345,7 @@ void links_free(struct links *l)
     if (!l)
         return;
     while (l->unknown)
-        put_out(l->unknown);
+        links_put_out(l->unknown);
     for (uint32_t i = 0; i < l->setup.count; i++)
         links_remove(l->of[i]);
     listeners_free(l->listeners);

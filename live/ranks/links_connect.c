@@ -16,7 +16,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { VERSION = 1, HELLO = 12 + LINKS_TOKEN, PROBES = 4, LOOK = 1000000 /* ns */ };
+enum {
+    VERSION = 1,
+    HELLO = 12 + LINKS_TOKEN,
+    STRANGER = 1 + HELLO,
+    PROBES = 4,
+    LOOK = 1000000 /* ns */
+};
 
 /* A host that is gone says nothing: TCP asks it. */
 static void set_options(int fd)
@@ -38,11 +44,11 @@ static int on_accepted(void *ctx, int fd, const struct net_address *peer, struct
     struct links *l = ctx;
     struct link *link;
 
-    (void)peer;
     set_options(fd);
-    link = links_add(l, fd, err);
+    link = links_add(l, fd, STRANGER, err); /* until it has said who it is */
     if (!link)
         return -ERR_SYSTEM;
+    link->peer = *peer;
     link->next = l->unknown;
     l->unknown = link;
     return 0;
@@ -100,6 +106,7 @@ int links_hello(struct link *link, struct bytes body, struct err *err)
         at = &(*at)->next;
     if (*at)
         *at = link->next;
+    record_stream_allow(link->stream, LINKS_MESSAGE);
     connected(link, rank);
     return 0;
 }
@@ -137,7 +144,7 @@ static int connect_to(struct links *l, uint32_t rank, const struct net_address *
                        code == EINPROGRESS ? "no answer" : strerror(code));
     }
     set_options(fd);
-    link = links_add(l, fd, err);
+    link = links_add(l, fd, LINKS_MESSAGE, err);
     if (!link)
         return -ERR_SYSTEM;
     connected(link, rank);
@@ -182,5 +189,7 @@ int links_connect(struct links *l, const struct net_address *addresses, struct e
                          l->setup.count - 1 - l->connected, l->setup.count - 1);
     if (l->listeners)
         listeners_stop(l->listeners);
+    while (l->unknown) /* strangers */
+        links_put_out(l->unknown);
     return result;
 }

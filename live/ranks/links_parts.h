@@ -15,7 +15,8 @@ struct link {
     struct links *links;
     uint32_t rank; /* the other one; UINT32_MAX: it has not said so yet */
     struct record_stream *stream;
-    struct link *next; /* of those that have not said who they are */
+    struct link *next;       /* of those that have not said who they are */
+    struct net_address peer; /* of these */
     bool lost, over;
     bool held;       /* outcomes wait for room in the player */
     struct buf kept; /* the message that they are in, from |reader| on */
@@ -35,8 +36,10 @@ struct links {
 
 /* --- links.c */
 
-/* A link has a stream from now on. */
-struct link *links_add(struct links *links, int fd, struct err *err);
+/* A link has a stream from now on.  |record_max|: bytes of the longest message to be taken. */
+struct link *links_add(struct links *links, int fd, uint32_t record_max, struct err *err);
+/* Ends a link whose other end has not said which rank it is. */
+void links_put_out(struct link *link);
 void links_remove(struct link *link);
 int links_send(struct link *link, enum link_kind kind, struct bytes body, struct err *err);
 

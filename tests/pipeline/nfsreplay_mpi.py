@@ -261,6 +261,17 @@ def short(scratch, dump, operations):
     check("note of a short run", kept.report["run"]["note"], "its duration was over")
 
 
+def without_tree(dump):
+    """What rank 0 alone finds ends all ranks."""
+    with Ftnfsd("--export", "/a") as server:
+        done = subprocess.run([*command(3), "play", "-q", dump, server.urls[0]], capture_output=True, text=True,
+                              check=False, timeout=60)
+    alone = subprocess.run([*command(0), "play", "-q", dump, server.urls[0]], capture_output=True, text=True,
+                           check=False, timeout=60)
+    check("no tree: ends with an error", done.returncode != 0 and alone.returncode != 0, True)
+    check("no tree: %r" % done.stderr, done.stderr.count("populate") > 0, True)
+
+
 # --- words
 
 
@@ -283,6 +294,7 @@ def main():
         faulty = same_verdicts(scratch, "faults", dump, (1, 2, 4), server_options=(
             *(word for rule in FAULTS for word in ("--fault", rule)),))
         dependencies(scratch, dump, database)
+        without_tree(dump)
         short(scratch, dump, sum(faulty[1].values()))
         for victim in 0, 2:
             killed(scratch, dump, victim)
