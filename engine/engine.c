@@ -312,6 +312,7 @@ int engine_outline(const struct engine *e, struct outline *out, struct err *err)
         out->from = -(int64_t)(chunks < OUTLINE_CHUNKS ? chunks : OUTLINE_CHUNKS) * OUTLINE_CHUNK;
     }
     out->fragments = link_outline(e->seen ? e->seen : e->link, e->last_frame, e->latest_time);
+    out->surprises = link_surprises(e->seen ? e->seen : e->link);
     rc = conns_outline(&e->conns, &canon, out);
     if (rc == 0)
         rc = pair_outline(&e->pair, &e->conns, &canon, out);
@@ -353,8 +354,9 @@ const struct past *engine_past(const struct engine *e)
 
 struct outline_limits engine_limits(const struct engine *e)
 {
-    return (struct outline_limits){ e->conns.limit, e->pair.calls.limit, WAITING_BYTES_MAX,
-                                    e->conns.pool.total };
+    return (struct outline_limits){ e->conns.limit,    e->pair.calls.limit,
+                                    WAITING_BYTES_MAX, e->conns.pool.total,
+                                    HELD_MAX,          0 };
 }
 
 /* Other fields in what is packed are another version. */

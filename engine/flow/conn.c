@@ -355,8 +355,8 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
     } else {
         rc = conn_tcp(c, frame, payload, err);
     }
-    if (c->pool.past && c->pool.framing > c->pool.past->framing)
-        c->pool.past->framing = c->pool.framing;
+    if (c->pool.past)
+        past_holds(c->pool.past, c->pool.framing, c->pool.queued);
     if (rc == 0 && c->pool.framing > c->pool.total)
         rc = conns_relieve(c, frame, err);
     return rc == 0 && is_due(c) && c->holed_count ? sweep(c, frame, err) : rc;
@@ -380,7 +380,7 @@ int conns_end(struct conns *c, struct seen seen, struct err *err)
     step(flow.address) step(flow.port) step(flow.transport) step(flow.server) step(flow.id)        \
         step(flow.birth) step(flow.birth_time) step(key) step(hash) step(rpc) step(holed)          \
             step(syn) step(isn) step(begin.side) step(begin.isn) step(begin.seen) step(over)       \
-                step(acked) step(recent)
+                step(acked) step(recent) step(flow.unsure) step(spoke) step(asked)
 #define CONNS_PLAIN(step) step(pool.latest) step(pool.clock) step(swept) step(unswept) step(ports)
 
 uint64_t conns_layout(uint64_t hash)
@@ -433,6 +433,8 @@ int conns_restore(struct conns *c, struct unpack *in, struct err *err)
         memcpy(x->isn, plain.isn, sizeof(x->isn));
         x->begin = plain.begin;
         x->over = plain.over;
+        x->spoke = plain.spoke;
+        x->asked = plain.asked;
         memcpy(x->acked, plain.acked, sizeof(x->acked));
         memcpy(x->recent, plain.recent, sizeof(x->recent));
         if (x->flow.transport != IPPROTO_TCP)

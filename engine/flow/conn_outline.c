@@ -127,6 +127,11 @@ static void outline_conn(struct canon *c, const struct conn *x, struct outline_f
 {
     memset(out, 0, sizeof(*out));
     memcpy(&out->key, &x->key, sizeof(out->key));
+    out->server = x->flow.id ? x->flow.server : 2;
+    out->birth = x->flow.birth ? canon_from(c, x->flow.birth) : OUTLINE_UNKNOWN;
+    out->sure = !x->flow.unsure;
+    if (x->flow.transport != IPPROTO_TCP)
+        return;
     for (int side = 0; side < 2; side++) {
         canon_value(c, x->begin.side[side]);
         canon_number(c, x->begin.side[side] ? x->begin.isn[side] : 0);
@@ -136,12 +141,9 @@ static void outline_conn(struct canon *c, const struct conn *x, struct outline_f
     canon_value(c, x->over);
     out->digest = canon_digest(c);
     out->memory = x->stream[0].framer.memory + x->stream[1].framer.memory;
-    out->birth = x->flow.birth ? canon_from(c, x->flow.birth) : OUTLINE_UNKNOWN;
     out->asked = x->asked;
     out->over = x->over;
-    out->sure = !x->flow.unsure;
     out->plain = !x->over && !x->begin.side[0] && !x->begin.side[1];
-    out->server = x->flow.id ? x->flow.server : 2;
     for (int side = 0; side < 2; side++)
         outline_stream(c, &x->stream[side], &out->stream[side]);
 }
@@ -153,7 +155,7 @@ int conns_outline(const struct conns *c, struct canon *canon, struct outline *ou
         const struct conn *x = c->conns[slot];
 
         out->connections++;
-        if (x->flow.transport != IPPROTO_TCP || !x->rpc)
+        if (x->flow.transport == IPPROTO_TCP ? !x->rpc : !x->flow.id)
             continue;
         if (GROW(out->flows, out->flow_count, out->flow_cap) < 0)
             return -ERR_SYSTEM;
@@ -180,6 +182,7 @@ void conns_border(struct conns *c)
         x->events = NULL;
         for (int side = 0; side < 2 && x->flow.transport == IPPROTO_TCP; side++) {
             x->stream[side].asked = false;
+            stream_border(&x->stream[side]);
             framer_forget_doubts(&x->stream[side].framer);
         }
     }

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { TRANSPORT_TCP = 6 };
+
 struct comparing {
     const struct outline_border *border;
     struct outline_fit *fit;
@@ -134,9 +136,16 @@ static int compare_flows(struct comparing *c)
                 return -ERR_SYSTEM;
             continue;
         }
+        if (is->server != 2 && end->server != 2 && is->server != end->server)
+            differs(c, "which end is the server differs: %s", flow_text(&is->key).text);
+        if (is->key.transport != TRANSPORT_TCP)
+            continue;
         if (at ? at->digest != is->digest || (at->server != 2 && at->server != is->server)
                : !is->plain || end->sure)
             differs(c, "the connection between %s ended or began again", flow_text(&is->key).text);
+        if (at && at->sure && at->birth != is->birth)
+            differs(c, "the connection between %s is older than the lead-in shows",
+                    flow_text(&is->key).text);
         if (end->asked)
             differs(c, "a SYN, FIN or RST between %s is about what came before the lead-in",
                     flow_text(&is->key).text);
@@ -150,12 +159,13 @@ static int compare_flows(struct comparing *c)
     for (uint32_t i = 0; i < b->end->flow_count; i++) {
         const struct outline_flow *end = &b->end->flows[i];
 
-        if (find(b->before, &end->key))
+        if (end->key.transport != TRANSPORT_TCP || find(b->before, &end->key))
             continue;
         if (find(b->after, &end->key))
             differs(c, "the lead-in alone knows a connection between %s",
                     flow_text(&end->key).text);
-        else if (end->stream[0].assumed || end->stream[1].assumed)
+        else if (end->asked || end->stream[0].asked || end->stream[1].asked ||
+                 end->stream[0].assumed || end->stream[1].assumed)
             differs(c, "a connection between %s was joined in its middle",
                     flow_text(&end->key).text);
     }
@@ -183,10 +193,27 @@ static bool same_call(const struct outline_call *a, const struct outline_call *b
            !memcmp(&a->server, &b->server, sizeof(a->server));
 }
 
-static const struct outline_call *find_call(const struct outline *o,
-                                            const struct outline_call *call)
+static uint64_t call_hash_of(const struct outline_call *call)
+{
+    return ((uint64_t)call->xid << 32 ^ (uint64_t)call->frame) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static int index_calls(struct table *table, const struct outline *o)
 {
     for (uint32_t i = 0; i < o->call_count; i++)
+        if (table_add(table, call_hash_of(&o->calls[i]), i) < 0)
+            return -ERR_SYSTEM;
+    return 0;
+}
+
+static const struct outline_call *find_call(const struct table *table, const struct outline *o,
+                                            const struct outline_call *call)
+{
+    uint64_t hash = call_hash_of(call);
+    uint32_t at;
+
+    for (uint32_t i = table_first(table, hash, &at); i != TABLE_NONE;
+         i = table_next(table, hash, &at))
         if (same_call(&o->calls[i], call))
             return &o->calls[i];
     return NULL;
@@ -206,13 +233,13 @@ static int carry_call(struct comparing *c, const struct outline_call *call)
     return 0;
 }
 
-static int compare_calls(struct comparing *c)
+static int compare_known_calls(struct comparing *c, const struct table *after)
 {
     const struct outline_border *b = c->border;
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < b->before->call_count; i++) {
-        const struct outline_call *is = &b->before->calls[i], *at = find_call(b->after, is);
+        const struct outline_call *is = &b->before->calls[i], *at = find_call(after, b->after, is);
         const struct xids_pair *asked =
             xids_find(&b->past->asked, &is->client, is->udp ? NULL : &is->server);
 
@@ -230,6 +257,17 @@ static int compare_calls(struct comparing *c)
     if (found != b->after->call_count)
         differs(c, "the lead-in alone knows a call");
     return 0;
+}
+
+static int compare_calls(struct comparing *c)
+{
+    struct table after = { 0 };
+    int rc = index_calls(&after, c->border->after);
+
+    if (rc == 0)
+        rc = compare_known_calls(c, &after);
+    table_free(&after);
+    return rc;
 }
 
 /* The answered calls that the second engine knows must be equal; of the others it must not have
@@ -266,12 +304,14 @@ static void compare_limits(struct comparing *c)
                            ? b->before->connections - b->after->connections
                            : 0;
 
+    c->rest->connections = carried;
     for (uint32_t i = 0; i < b->before->flow_count; i++)
         memory += b->before->flows[i].memory;
     if ((uint64_t)b->past->connections + carried >= most->connections ||
         (uint64_t)b->past->waiting + c->rest->call_count >= most->waiting ||
         b->past->waiting_bytes + c->rest->call_bytes >= most->waiting_bytes ||
-        b->past->framing + memory >= most->framing)
+        b->past->framing + memory >= most->framing || b->past->queued >= most->framing / 2 ||
+        b->past->held >= most->held / 2)
         differs(c, "a limit was reached, or may have been: connections, waiting calls or memory");
 }
 
@@ -294,7 +334,6 @@ static int add_flows(struct outline *to, const struct outline *rest)
         if (GROW(to->flows, to->flow_count, to->flow_cap) < 0)
             return -ERR_SYSTEM;
         to->flows[to->flow_count++] = *from;
-        to->connections++;
     }
     if (to->flow_count)
         qsort(to->flows, to->flow_count, sizeof(*to->flows), outline_flow_order);
@@ -304,6 +343,8 @@ static int add_flows(struct outline *to, const struct outline *rest)
 int outline_add(struct outline *to, const struct outline *rest, struct err *err)
 {
     int rc = add_flows(to, rest);
+
+    to->connections += rest->connections;
 
     for (uint32_t i = 0; rc == 0 && i < rest->call_count; i++) {
         rc = GROW(to->calls, to->call_count, to->call_cap);
@@ -344,6 +385,12 @@ int outline_follows(const struct outline_border *b, struct outline_fit *fit, str
         differs(&c, "the clocks differ: times go backwards, or are missing");
     if (b->before->fragments != b->after->fragments)
         differs(&c, "the IP fragments that wait differ");
+    if (b->end->surprises != b->after->surprises)
+        differs(&c, "checksums of fragments are not as before");
+    if (b->before->held)
+        differs(&c, "a reply waited at the border for its place");
+    if (b->past->flow_asked)
+        differs(&c, "something came before the first message of a connection");
     if (b->past->order_asked)
         differs(&c, "which of two connections is older had to be known");
     compare_ports(&c);

@@ -83,8 +83,10 @@ struct outline {
         done[OUTLINE_CHUNKS]; /* sums of digests of answered calls: [0] is next to the border */
     struct xids used;         /* XIDs of all known calls, and of replies without one */
     uint64_t fragments;       /* digest */
-    uint64_t moment;          /* digest of the clock */
-    int64_t latest;           /* time */
+    uint32_t surprises;       /* checksums of fragments that were not as before */
+    uint32_t held;   /* a boolean: a reply waits that other messages have something to do with */
+    uint64_t moment; /* digest of the clock */
+    int64_t latest;  /* time */
     uint8_t ports[65536 / 8];
 };
 
@@ -96,7 +98,8 @@ int outline_flow_order(const void *a, const void *b);
 /* The most that there may be, by the engine's options. */
 struct outline_limits {
     uint32_t connections, waiting;
-    uint64_t waiting_bytes, framing;
+    uint64_t waiting_bytes, framing; /* bytes; |framing| is also that of queued segments */
+    uint32_t held, zero;
 };
 
 /* What is needed to tell if the records of an engine that began in the middle are those of one run.

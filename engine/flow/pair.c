@@ -119,6 +119,7 @@ int pair_problem(struct pair *p, const struct problem *problem, struct err *err)
                                      .length = problem->length,
                                      .text = { (const uint8_t *)"", 0 } } };
 
+    pair_ask_flow(p, flow);
     p->problems++;
     return p->sink.put(p->sink.ctx, &r, err);
 }
@@ -179,7 +180,10 @@ int pair_expire(struct pair *p, struct err *err)
            (p->held_count > HELD_MAX || p->held_bytes > HELD_BYTES_MAX ||
             *p->clock - p->held->since > p->hold_span))
         rc = pair_held_give_up(p, err);
-    return rc < 0 ? rc : make_room(p, 0, err);
+    rc = rc < 0 ? rc : make_room(p, 0, err);
+    if (p->past)
+        past_settle(p->past, *p->clock);
+    return rc;
 }
 
 int pair_ask(struct pair *p, const struct flow *flow, uint8_t server, uint32_t xid, struct err *err)
@@ -187,7 +191,7 @@ int pair_ask(struct pair *p, const struct flow *flow, uint8_t server, uint32_t x
     const struct address *hosts = p->objects->hosts;
     bool udp = flow->transport == IPPROTO_UDP;
 
-    if (!p->past || !p->past->assumed || *p->clock > p->past->noted_till)
+    if (!p->past || !p->past->assumed || p->past->settled)
         return 0;
     return xids_add(&p->past->asked, &hosts[flow->host[!server]],
                     udp ? NULL : &hosts[flow->host[server]], xid) < 0

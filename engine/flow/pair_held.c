@@ -30,6 +30,8 @@ int pair_hold(struct pair *p, const struct message *m, const struct call_key *ke
     p->held_count++;
     p->held_bytes += m->cap_len;
     p->held_keys[key->hash % HELD_KEYS]++;
+    if (p->past && p->held_count > p->past->held)
+        p->past->held = p->held_count;
     if (pair_ask(p, m->flow, m->side, load_be32(m->data), err) < 0)
         return -ERR_SYSTEM;
     return pair_tap(

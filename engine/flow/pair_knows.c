@@ -39,10 +39,25 @@ static unsigned known_of(const struct call *x, const struct question *q, bool re
     return XID_ANSWERED | (again && flow_same(x, q->flow) ? XID_AGAIN : 0);
 }
 
+/* Writes down that an older call would count (past.h). */
+static void ask(struct pair *p, const struct question *q, uint8_t server)
+{
+    const struct flow *flow = q->flow;
+    const struct same_servers *same = &p->objects->same;
+
+    if (!p->past || !p->past->assumed || p->past->settled)
+        return;
+    if (xids_add(&p->past->asked, same_server(same, &flow->address[!server]),
+                 flow->transport == IPPROTO_UDP ? NULL : same_server(same, &flow->address[server]),
+                 q->xid) < 0)
+        p->past->order_asked = true; /* no memory: nothing is known, then */
+}
+
 unsigned pair_knows(struct pair *p, const struct question *q)
 {
     const struct flow *flow = q->flow;
 
+    pair_ask_flow(p, flow);
     /* before anything was found on it, either side may be the server */
     for (uint8_t server = 0; server < 2; server++) {
         uint32_t host[2], at, id;
@@ -52,14 +67,10 @@ unsigned pair_knows(struct pair *p, const struct question *q)
             continue;
         for (int i = 0; i < 2; i++)
             host[i] = flow->host[i] ? flow->host[i] : host_find(p->objects, &flow->address[i]);
+        ask(p, q, server);
         if (!host[0] || !host[1])
             continue;
         key = call_key(host[server], host[!server], q->xid);
-        if (p->past && p->past->assumed) /* no memory: it is as if all had been asked */
-            p->past->order_asked |=
-                xids_add(&p->past->asked, &p->objects->hosts[host[!server]],
-                         flow->transport == IPPROTO_UDP ? NULL : &p->objects->hosts[host[server]],
-                         q->xid) < 0;
         for (id = calls_first(&p->calls, &key, &at); id != CALL_NONE;
              id = calls_next(&p->calls, &key, &at))
             if (flow_fits(p, &p->calls.pool[id], flow))

@@ -56,11 +56,17 @@ static struct outline_key flow_key(const struct outlining *o, uint32_t id)
 static uint32_t namesakes(const struct pair *p, const struct call *x)
 {
     const struct call_key key = { x->hash, x->server, x->client, x->xid };
+    const struct call_key client = call_key(x->ports, x->client, x->xid);
     uint32_t at, count = 0;
 
     for (uint32_t id = calls_first(&p->calls, &key, &at); id != CALL_NONE;
          id = calls_next(&p->calls, &key, &at))
         count++;
+    if (!x->ports)
+        return count;
+    for (uint32_t id = calls_of_client(&p->calls, &client, &at); id != CALL_NONE;
+         id = calls_of_client_next(&p->calls, &client, &at))
+        count += 1000;
     return count;
 }
 
@@ -194,6 +200,12 @@ int pair_outline(const struct pair *p, const struct conns *conns, struct canon *
         const struct address *hosts = p->objects->hosts;
         bool udp = h->flow.transport == IPPROTO_UDP;
         uint8_t server = h->message.side;
+        const struct call_key key = message_key(&h->flow, server, load_be32(h->data));
+        uint32_t at;
+
+        /* what becomes of it, only this engine knows */
+        out->held |= udp || calls_first(&p->calls, &key, &at) != CALL_NONE ||
+                     p->held_keys[key.hash % HELD_KEYS] > 1;
 
         if (xids_add(&out->used, &hosts[h->flow.host[!server]],
                      udp ? NULL : &hosts[h->flow.host[server]], load_be32(h->data)) < 0)

@@ -36,6 +36,13 @@ static inline bool flow_fits(const struct pair *p, const struct call *call, cons
     return flow->birth > call->frame;
 }
 
+/* Writes down that something was taken for the first thing on a connection. */
+static inline void pair_ask_flow(const struct pair *p, const struct flow *flow)
+{
+    if (!flow->id && flow->unsure && p->past && p->past->assumed)
+        p->past->flow_asked = true;
+}
+
 /* Writes down that a call or reply with this XID was taken for one that no earlier call knows. */
 int pair_ask(struct pair *p, const struct flow *flow, uint8_t server, uint32_t xid,
              struct err *err);

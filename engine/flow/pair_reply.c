@@ -276,6 +276,9 @@ int pair_reply(struct pair *p, const struct message *m, struct err *err)
 
     if (id != CALL_NONE)
         return pair_answer(p, id, m, err);
+    if (m->flow->transport == IPPROTO_UDP && /* other servers' calls are looked at */
+        pair_ask(p, m->flow, m->side, load_be32(m->data), err) < 0)
+        return -ERR_SYSTEM;
     as = pair_answered(p, m);
     if (as.same)
         return pair_further(p, &as, 0, m, err);

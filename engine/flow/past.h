@@ -22,15 +22,30 @@
 #include <stdint.h>
 
 struct past {
-    bool assumed;       /* the border was passed */
-    bool order_asked;   /* which of two connections is older had to be known */
-    int64_t noted_till; /* clock; XIDs after it cannot be those of calls before the border */
+    uint8_t assumed;     /* a boolean: the border was passed, */
+    uint8_t settled;     /* and so long ago that no call from before it counts any more */
+    uint8_t order_asked; /* a boolean: which of two connections is older had to be known, or */
+    uint8_t flow_asked;  /* on which connection something was, that no message was seen on yet */
+    int64_t noted_till;  /* clock; XIDs after it cannot be those of calls before the border */
     struct xids asked;
     uint8_t ports_asked[65536 / 8];
     /* the most that there was at one time: what the true state has more may reach a limit */
     uint32_t waiting, connections;
-    uint64_t waiting_bytes, framing;
+    uint64_t waiting_bytes, framing, queued;
+    uint32_t held;
 };
+
+/* Calls are given up only when a message comes. */
+static inline void past_settle(struct past *p, int64_t clock)
+{
+    p->settled |= p->assumed && clock > p->noted_till;
+}
+
+static inline void past_holds(struct past *p, uint64_t framing, uint64_t queued)
+{
+    p->framing = framing > p->framing ? framing : p->framing;
+    p->queued = queued > p->queued ? queued : p->queued;
+}
 
 static inline void past_waits(struct past *p, uint32_t count, uint64_t bytes)
 {

@@ -49,6 +49,18 @@ void stream_free(struct stream *s)
     framer_free(&s->framer);
 }
 
+/* Of a stream whose beginning was not seen (past.h). */
+static void note_begun(struct stream *s)
+{
+    const struct framer *f = &s->framer;
+
+    /* the search for marks asks for XIDs from before the border */
+    if (s->assumed && f->lost && !(f->has_lost_xid && f->peer->has_xid))
+        s->asked = true;
+    if (s->next - s->origin > STREAM_FAR) /* what is older is far from the stream */
+        s->begun = false;
+}
+
 /* Delivers what lies at or behind s->next, which it must reach. */
 static int deliver(struct stream *s, const struct arrival *a, struct err *err)
 {
@@ -66,6 +78,8 @@ static int deliver(struct stream *s, const struct arrival *a, struct err *err)
         rc = framer_gap(&s->framer, p->wire_len - (old > p->cap_len ? old : p->cap_len),
                         SIGHTING_CUT, a->seen, err);
     s->next = a->seq + p->wire_len;
+    if (s->begun)
+        note_begun(s);
     return rc;
 }
 
@@ -94,6 +108,7 @@ static void remember_late(struct stream *s, uint32_t from, uint32_t to, bool joi
     s->late[0].from = from;
     s->late[0].to = to;
     s->late[0].joined = joined;
+    s->late[0].old = false;
 }
 
 /* Gives up the hole before the queue's first segment. */
@@ -119,6 +134,7 @@ int stream_flush(struct stream *s, bool end, struct seen seen, struct err *err)
     while (rc == 0 && s->queue)
         rc = give_up(s, seen, err);
     if (rc == 0 && end && s->started) {
+        s->asked |= s->assumed;
         rc = framer_end(&s->framer, seen, err);
         s->started = false;
     }
@@ -263,6 +279,7 @@ static int late(struct stream *s, const struct arrival *a, struct err *err)
         s->pool->duplicates++;
         return 0;
     }
+    s->asked |= s->late[i].old && s->begun;
     /* what is left of the hole before and behind; the part behind first */
     from = s->late[i].from;
     s->late[i].from = a->seq + p->wire_len;
@@ -430,10 +447,17 @@ int stream_finish(struct stream *s, struct seen seen, struct err *err)
     return rc;
 }
 
+void stream_border(struct stream *s)
+{
+    for (int i = 0; i < s->late_count; i++)
+        s->late[i].old = true;
+}
+
 #define STREAM_PLAIN(step)                                                                         \
     step(started) step(acked) step(alone) step(ended) step(ack_far) step(next) step(ack)           \
         step(advanced) step(ack_before) step(ack_aged) step(turned) step(arrivals) step(turned_at) \
-            step(late) step(late_count)
+            step(late) step(late_count) step(unsure) step(begun) step(assumed) step(asked)         \
+                step(origin)
 
 uint64_t stream_layout(uint64_t hash)
 {

@@ -67,6 +67,7 @@ struct stream {
     uint32_t arrivals, turned_at; /* segments of the connection, in all and at that turn */
     struct {
         uint32_t from, to;
+        uint32_t old;    /* a boolean: from before the border of a piece */
         uint32_t joined; /* a boolean: not a hole, but the bytes before the first segment seen */
     } late[STREAM_LATE_HOLES];
     uint8_t late_count;
@@ -136,6 +137,9 @@ int stream_flush(struct stream *s, bool end, struct seen seen, struct err *err);
 /* Ends the stream.  Also delivers the segments kept aside, if there is more than one, or if a RST
  * or FIN came before. */
 int stream_finish(struct stream *s, struct seen seen, struct err *err);
+
+/* The border of a piece (past.h) is here. */
+void stream_border(struct stream *s);
 
 uint64_t stream_layout(uint64_t hash); /* see pack_layout */
 int stream_save(const struct stream *s, struct buf *out);

@@ -91,6 +91,7 @@ struct fragments {
     struct {
         uint32_t good, bad;
     } sources[FRAGMENT_SOURCES];
+    uint32_t surprises; /* checksums that were not all like those before */
 };
 
 struct datagram {

@@ -25,6 +25,8 @@ void fragment_note_checksum(struct fragments *f, const struct fragment_key *key,
 {
     size_t at = XXH3_64bits(&key->source, sizeof(key->source)) % FRAGMENT_SOURCES;
 
+    f->surprises += (sum == CHECKSUM_BAD && f->sources[at].good) ||
+                    (sum == CHECKSUM_GOOD && f->sources[at].bad);
     f->sources[at].good += sum == CHECKSUM_GOOD;
     f->sources[at].bad += sum == CHECKSUM_BAD;
 }

@@ -84,7 +84,8 @@ uint64_t fragments_outline(const struct fragments *f, uint64_t frame, int64_t no
     for (uint32_t i = 0; !bad && i < FRAGMENT_DONE_MAX; i++) {
         const struct fragment_done *done = &f->done[i];
 
-        if (done->hash && (now == TIME_NONE || now - done->time <= FRAGMENT_COPY_AGE))
+        if (done->hash && (now == TIME_NONE || done->time == TIME_NONE ||
+                           (uint64_t)now - (uint64_t)done->time <= (uint64_t)FRAGMENT_COPY_AGE))
             bad |= pack_value(&out, done->hash) | pack_value(&out, done->time) |
                    pack_value(&out, done->head);
     }

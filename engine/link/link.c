@@ -324,6 +324,11 @@ uint64_t link_layout(uint64_t hash)
     return fragments_layout(hash);
 }
 
+uint32_t link_surprises(const struct link *link)
+{
+    return link->fragments.surprises;
+}
+
 uint64_t link_outline(const struct link *link, uint64_t frame, int64_t now)
 {
     return fragments_outline(&link->fragments, frame, now);

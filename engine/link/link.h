@@ -78,6 +78,7 @@ void link_counters_reset(struct link *link);
 uint64_t link_layout(uint64_t hash); /* see pack_layout */
 /* See fragments_outline. */
 uint64_t link_outline(const struct link *link, uint64_t frame, int64_t now);
+uint32_t link_surprises(const struct link *link); /* see struct fragments */
 int link_save(const struct link *link, struct buf *out);
 int link_restore(struct link *link, const uint8_t *data, size_t len, struct err *err);
 

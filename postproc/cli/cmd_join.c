@@ -5,6 +5,7 @@
 #include "show/args.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static const char about[] =
     "Tells of pieces (nfsdigest piece) whether their records, one after the other, are\n"
@@ -67,10 +68,26 @@ static void print_totals(struct json *j, const struct totals *t)
     json_end(j);
 }
 
+static int print(bool json, char **names, const struct join_result *results, int count)
+{
+    struct json out = { .out = stdout }, *j = json ? &out : NULL;
+    struct totals totals = { 0 };
+
+    if (j) {
+        json_object(j, NULL);
+        json_array(j, "pieces");
+    }
+    for (int i = 0; i < count; i++) {
+        print_row(j, names[i], &results[i]);
+        add(&totals, &results[i]);
+    }
+    print_totals(j, &totals);
+    return totals.again ? EXIT_FINDINGS : 0;
+}
+
 int cmd_join(int argc, char **argv, struct err *err)
 {
-    struct json out = { .out = stdout }, *j = NULL;
-    struct totals totals = { 0 };
+    struct join_result *results = NULL;
     struct join *join;
     bool json = false;
     const struct arg own[] = {
@@ -80,30 +97,23 @@ int cmd_join(int argc, char **argv, struct err *err)
     const struct args args = { .usage = "nfsdigest join [OPTION...] NAME...",
                                .about = about,
                                .own = own };
-    int first, rc = args_parse(&args, argc, argv, &first, err);
+    int first, count, rc = args_parse(&args, argc, argv, &first, err);
 
     if (rc != 1)
         return rc;
-    if (first == argc)
+    count = argc - first;
+    if (!count)
         return err_set(err, ERR_USAGE, "nothing to join: name pieces, without .border");
     join = join_new(err);
     rc = join ? 0 : -err->code;
-    if (json) {
-        j = &out;
-        json_object(j, NULL);
-        json_array(j, "pieces");
-    }
-    for (int i = first; rc == 0 && i < argc; i++) {
-        struct join_result result;
-
-        rc = join_add(join, argv[i], &result, err);
-        if (rc < 0)
-            break;
-        print_row(j, argv[i], &result);
-        add(&totals, &result);
-    }
+    results = calloc((size_t)count, sizeof(*results));
+    if (rc == 0 && !results)
+        rc = err_memory(err, "pieces");
+    for (int i = 0; rc == 0 && i < count; i++)
+        rc = join_add(join, argv[first + i], &results[i], err);
     join_free(join);
     if (rc == 0)
-        print_totals(j, &totals);
-    return rc < 0 ? rc : totals.again ? EXIT_FINDINGS : 0;
+        rc = print(json, argv + first, results, count);
+    free(results);
+    return rc;
 }

@@ -4,6 +4,8 @@
 #include "cli/engine_args.h"
 #include "pieces/piece.h"
 
+#include <string.h>
+
 static const char about[] =
     "Makes the records of a piece of a capture, so that many machines can read one\n"
     "capture: a range of bytes of an uncompressed pcap or pcapng file, or a whole file.\n"
@@ -79,6 +81,8 @@ int cmd_piece(int argc, char **argv, struct err *err)
     piece.path = argv[first];
     if (!piece.name)
         return err_set(err, ERR_USAGE, "-o NAME is missing: the names of the output");
+    if (piece.previous && strcmp(piece.previous, piece.name) == 0)
+        return err_set(err, ERR_USAGE, "a piece cannot continue itself: -o %s", piece.name);
     if (piece.previous && piece.before)
         return err_set(err, ERR_USAGE, "--continue has no lead-in: leave out --before");
     if (piece.to <= piece.from)

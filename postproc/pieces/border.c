@@ -15,13 +15,15 @@
 enum { BORDER_FILE_MAX = 1 << 30 };
 
 #define BORDER_PLAIN(step)                                                                         \
-    step(capture) step(previous) step(size) step(from) step(to) step(lead) step(frames)            \
-        step(operations) step(depth) step(options) step(identity) step(first) step(starts)         \
-            step(ends) step(past.order_asked) step(past.ports_asked) step(past.waiting)            \
-                step(past.connections) step(past.waiting_bytes) step(past.framing) step(limits)
+    step(capture) step(previous) step(before) step(size) step(from) step(to) step(lead)            \
+        step(frames) step(operations) step(depth) step(options) step(state) step(identity)         \
+            step(origin) step(whole) step(first) step(starts) step(ends) step(past.order_asked)    \
+                step(past.flow_asked) step(past.ports_asked) step(past.waiting)                    \
+                    step(past.connections) step(past.waiting_bytes) step(past.framing)             \
+                        step(past.queued) step(past.held) step(limits)
 #define OUTLINE_PLAIN(step)                                                                        \
-    step(connections) step(call_bytes) step(from) step(done) step(fragments) step(moment)          \
-        step(latest) step(ports)
+    step(connections) step(call_bytes) step(from) step(done) step(fragments) step(surprises)       \
+        step(held) step(moment) step(latest) step(ports)
 
 /* Borders of another version or machine have another first number. */
 static uint64_t version(void)
@@ -174,6 +176,7 @@ static int parse(const char *path, const struct buf *file, struct border *b, str
     restore_outline(&in, &b->end);
     restore_xids(&in, &b->past.asked);
     b->capture[BORDER_NAME_MAX - 1] = b->previous[BORDER_NAME_MAX - 1] = '\0';
+    b->before[BORDER_NAME_MAX - 1] = '\0';
     if (in.failed || in.left || !is_sound(&b->after) || !is_sound(&b->end))
         return err_set(err, ERR_INPUT, "%s: damaged: make the piece again", path);
     return 0;

@@ -18,6 +18,7 @@ enum { BORDER_NAME_MAX = 256 };
 struct border {
     char capture[BORDER_NAME_MAX];  /* the file's name, without folders */
     char previous[BORDER_NAME_MAX]; /* the piece whose state it continues; "": it had a lead-in */
+    char before[BORDER_NAME_MAX];   /* the file of its lead-in, without folders; "": its own */
     uint64_t size;                  /* bytes of the file */
     uint64_t from, to;              /* bytes: of its first packet, and behind its last one */
     uint64_t lead;       /* frames of the engine before its own: subtract it from all frames */
@@ -25,9 +26,13 @@ struct border {
     uint64_t operations; /* records; further ones are calls that still wait */
     uint64_t depth;      /* frames before its end of which it knows all answered calls */
     uint64_t options;    /* digest of the engine's options */
-    uint64_t identity;   /* digest of its other values, with those of the piece it continues */
-    bool first;          /* it begins where the capture does */
-    bool starts, ends;   /* it begins with its file, it ends with it */
+    uint64_t state;      /* digest of NAME.state */
+    uint64_t identity;   /* of this making of the piece, */
+    uint64_t origin;     /* and that of the piece it continues */
+    /* booleans: */
+    uint8_t first;        /* it begins where the capture does */
+    uint8_t whole;        /* so does the first one of the pieces that it continues */
+    uint8_t starts, ends; /* it begins with its file, it ends with it */
     struct outline after, end;
     struct past past;
     struct outline_limits limits;

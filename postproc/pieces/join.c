@@ -15,7 +15,6 @@ struct join {
     char name[STATE_PATH_MAX]; /* of the piece before */
     struct border before;
     struct outline rest; /* what pieces before that one know and it does not */
-    bool proved;         /* its chain of continued pieces begins with the first one */
 };
 
 struct join *join_new(struct err *err)
@@ -41,13 +40,6 @@ const struct outline *join_rest(const struct join *j)
     return &j->rest;
 }
 
-static const char *file_of(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-
-    return slash ? slash + 1 : name;
-}
-
 /* Each piece must begin where the one before it ends. */
 static int follows(const struct join *j, const char *name, const struct border *b, struct err *err)
 {
@@ -66,6 +58,9 @@ static int follows(const struct join *j, const char *name, const struct border *
         return err_set(err, ERR_INPUT, "%s: begins a capture, but stands behind %s", name, j->name);
     if (same_file && a->to == b->from)
         return 0;
+    if (!same_file && b->before[0] && strcmp(a->capture, b->before) != 0)
+        return err_set(err, ERR_INPUT, "%s: has the file before it as %s, and %s is of %s", name,
+                       b->before, j->name, a->capture);
     if (!same_file && a->ends && b->starts)
         return 0;
     if (!strcmp(a->capture, b->capture) && b->from < a->to && b->to > a->from)
@@ -111,16 +106,16 @@ static int compare(struct join *j, const struct border *b, struct join_result *r
                    struct outline *rest, struct err *err)
 {
     struct outline_fit fit = { .same = true };
-    bool continues = b->previous[0] && !strcmp(b->previous, file_of(j->name));
+    bool continues = b->previous[0] && b->origin == j->before.identity && j->count;
     int rc = 0;
 
     if (b->previous[0] && !continues) {
         fit.same = false;
-        snprintf(fit.why, sizeof(fit.why), "it continues %.100s", b->previous);
-    } else if (!j->count || (continues && j->proved)) {
-        j->proved = true;
+        snprintf(fit.why, sizeof(fit.why),
+                 "it continues %.60s, which is another one or was made again", b->previous);
+    } else if (!j->count || (continues && b->whole)) {
+        result->verdict = JOIN_EXACT; /* one run from the beginning on */
     } else {
-        j->proved = false;
         rc = continues ? compare_continued(j, b, &fit, rest, err)
                        : compare_lead(j, b, &fit, rest, err);
     }

@@ -114,8 +114,13 @@ static int open_whole(const struct lead *lead, const char *path, struct part *pa
     part_close(part);
     if (rc == 0)
         rc = part_open(part, path, NULL, 0, err);
-    while (rc == 0 && part->next < begin)
-        rc = part_next(part, &frame, err) == 1 ? 0 : -err->code;
+    while (rc == 0 && part->next < begin) {
+        int more = part_next(part, &frame, err);
+
+        rc = more < 0 ? more : 0;
+        if (!more) /* it became shorter meanwhile */
+            break;
+    }
     if (rc < 0)
         part_close(part);
     return rc;

@@ -5,6 +5,7 @@
  * runs pieces side by side.  The contract is in piece.h.
  */
 #include "pieces/piece.h"
+#include "base/digest.h"
 #include "base/output.h"
 #include "pieces/border.h"
 #include "pieces/lead.h"
@@ -14,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { PROGRESS_FRAMES = 1 << 15 };
 
@@ -49,7 +51,7 @@ static int open_output(struct making *m, struct err *err)
     const struct sink sink = { put, m };
     char path[STATE_PATH_MAX];
 
-    options.middle = !m->border.first;
+    options.middle = !m->border.first && !m->border.whole;
     m->output = output_open(state_path(path, m->piece->name, ".nfsr"), err);
     m->writer = m->output ? nfsr_writer_new(output_write, m->output, err) : NULL;
     if (!m->writer)
@@ -107,12 +109,14 @@ static int begin(struct making *m, struct part *part, struct err *err)
         rc = find_packet(p->path, &m->shape, p->from, &from, err);
     m->border.from = from;
     m->border.first = !p->previous && !p->before && (!m->in_part || from == m->shape.head);
+    if (rc == 0 && p->previous)
+        rc = state_continue(p->previous, &m->border, err);
     if (rc == 0)
         rc = open_output(m, err);
     if (rc < 0)
         return rc;
     if (p->previous)
-        rc = state_restore(m->engine, &m->sink, p->previous, &m->border, err);
+        rc = state_restore(m->engine, &m->sink, p->previous, m->border.state, err);
     else if (p->before && (!m->in_part || from == m->shape.head))
         rc = lead_before(m, err);
     else if (m->in_part && !m->border.first)
@@ -144,6 +148,14 @@ static int at_border(struct making *m, struct err *err)
     return rc;
 }
 
+/* A piece that is made again of something else is another one. */
+static uint64_t identify(const struct border *b)
+{
+    const uint64_t values[] = { b->state, b->origin, b->from, b->to, b->lead, b->frames };
+
+    return XXH3_64bits(values, sizeof(values));
+}
+
 /* What is known at the end.  Then the calls that wait are put, too. */
 static int finish(struct making *m, bool cut, struct err *err)
 {
@@ -156,13 +168,16 @@ static int finish(struct making *m, bool cut, struct err *err)
     b->depth = known > UINT64_MAX - b->frames ? UINT64_MAX : known + b->frames;
     b->past = *engine_past(m->engine);
     count = b->operations;
+    /* until it is written again, nothing that belongs to it is there */
+    unlink(state_path(path, m->piece->name, ".border"));
     if (rc == 0)
-        rc = state_save(m->engine, state_path(path, m->piece->name, ".state"), err);
+        rc = state_save(m->engine, state_path(path, m->piece->name, ".state"), &b->state, err);
     if (rc == 0)
         rc = engine_pause(m->engine, cut, err);
     if (rc == 0)
         rc = output_commit(m->output, err);
     b->operations = count;
+    b->identity = identify(b);
     if (rc == 0)
         rc = border_write(state_path(path, m->piece->name, ".border"), b, err);
     b->past.asked = (struct xids){ 0 }; /* the engine's */
@@ -197,11 +212,11 @@ static int make(struct making *m, struct err *err)
     return rc;
 }
 
-static void name_capture(struct border *b, const char *path)
+static void name_file(char name[BORDER_NAME_MAX], const char *path)
 {
     const char *slash = strrchr(path, '/');
 
-    snprintf(b->capture, sizeof(b->capture), "%s", slash ? slash + 1 : path);
+    snprintf(name, BORDER_NAME_MAX, "%s", slash ? slash + 1 : path);
 }
 
 int piece_make(const struct piece *piece, struct piece_result *result, struct err *err)
@@ -217,7 +232,9 @@ int piece_make(const struct piece *piece, struct piece_result *result, struct er
     m.border.size = m.in_part ? m.shape.size : 0;
     m.border.depth = UINT64_MAX;
     m.border.options = state_options(piece->options);
-    name_capture(&m.border, piece->path);
+    name_file(m.border.capture, piece->path);
+    if (piece->before)
+        name_file(m.border.before, piece->before);
     rc = make(&m, err);
     progress_done(piece->progress);
     result->from = m.border.from;

@@ -37,14 +37,16 @@ uint64_t state_options(const struct engine_options *o)
                    : digest;
 }
 
-int state_save(const struct engine *engine, const char *path, struct err *err)
+int state_save(const struct engine *engine, const char *path, uint64_t *digest, struct err *err)
 {
     struct output *output = output_open(path, err);
     struct buf state = { 0 };
     int rc = output ? engine_save(engine, &state, err) : -err->code;
 
-    if (rc == 0)
+    if (rc == 0) {
+        *digest = XXH3_64bits(state.data, state.len);
         rc = output_write(output, state.data, state.len, err);
+    }
     if (rc == 0)
         rc = output_commit(output, err);
     output_close(output);
@@ -79,15 +81,11 @@ static int learn_from(struct engine *engine, const struct sink *to, const char *
     return rc == NFSR_NOT_MINE ? err_set(err, ERR_INPUT, "%s: not a record stream", path) : rc;
 }
 
-int state_restore(struct engine *engine, const struct sink *sink, const char *name,
-                  struct border *border, struct err *err)
+int state_continue(const char *name, struct border *border, struct err *err)
 {
     const char *slash = strrchr(name, '/');
     struct border previous;
     char path[STATE_PATH_MAX];
-    uint8_t *data = NULL;
-    FILE *file;
-    long len = 0;
     int rc = border_read(state_path(path, name, ".border"), &previous, err);
 
     if (rc < 0)
@@ -96,10 +94,23 @@ int state_restore(struct engine *engine, const struct sink *sink, const char *na
         rc = err_set(err, ERR_USAGE, "%s: was made with other options", name);
     border->depth = previous.depth;
     border->lead = previous.lead + previous.frames;
+    border->origin = previous.identity;
+    border->whole = previous.whole || previous.first;
+    border->state = previous.state;
     snprintf(border->previous, sizeof(border->previous), "%s", slash ? slash + 1 : name);
     border_free(&previous);
-    if (rc == 0)
-        rc = learn_from(engine, sink, name, err);
+    return rc;
+}
+
+int state_restore(struct engine *engine, const struct sink *sink, const char *name, uint64_t digest,
+                  struct err *err)
+{
+    char path[STATE_PATH_MAX];
+    uint8_t *data = NULL;
+    FILE *file;
+    long len = 0;
+    int rc = learn_from(engine, sink, name, err);
+
     if (rc < 0)
         return rc;
     file = fopen(state_path(path, name, ".state"), "re");
@@ -108,6 +119,9 @@ int state_restore(struct engine *engine, const struct sink *sink, const char *na
         data = malloc((size_t)len);
     if (!data || fread(data, 1, (size_t)len, file) != (size_t)len)
         rc = err_set(err, ERR_INPUT, "%s: cannot be read", path);
+    else if (XXH3_64bits(data, (size_t)len) != digest)
+        rc = err_set(err, ERR_INPUT, "%s: does not belong to %s.border: make the piece again", path,
+                     name);
     else if (engine_restore(engine, data, (size_t)len, err) < 0)
         rc = err_prefix(err, "%s", path);
     if (file)

@@ -13,13 +13,18 @@
 /* Returns true for records that engine_learn takes. */
 bool state_needs(const struct record *record);
 
-int state_save(const struct engine *engine, const char *path, struct err *err);
+/* |digest| becomes that of the file. */
+int state_save(const struct engine *engine, const char *path, uint64_t *digest, struct err *err);
+
+/* Says in |border| that it continues the piece |name|, and what that brings: |depth|, |origin| and
+ * |whole|; |lead| becomes the number of the last frame.  |state| becomes the digest of the state
+ * that it needs. */
+int state_continue(const char *name, struct border *border, struct err *err);
 
 /* Makes |engine| know what the piece |name| knew at its end, and puts the records that say what its
- * ids mean into |sink|, too.  Fills in what |border| says of the continuation; its |lead| becomes
- * the number of the last frame. */
-int state_restore(struct engine *engine, const struct sink *sink, const char *name,
-                  struct border *border, struct err *err);
+ * ids mean into |sink|, too.  |digest|: of the state. */
+int state_restore(struct engine *engine, const struct sink *sink, const char *name, uint64_t digest,
+                  struct err *err);
 
 /* Returns a digest of what makes the records of one engine differ from those of another. */
 uint64_t state_options(const struct engine_options *options);

@@ -186,6 +186,20 @@ def bad_input(folder):
     refused(folder, 3, "cannot be opened", "join", "none")
     refused(folder, 2, "it is compressed", "piece", "-o", "e", "--from", "1000", stored)
     refused(folder, 2, "behind --from", "piece", "-o", "e", "--from", "9", "--to", "9", capture)
+    # a piece that continues another one, which was made again since
+    run("piece", "-o", folder / "x", "--from", half, "--to", half + half // 2, capture)
+    run("piece", "-o", folder / "y", "--continue", folder / "x", "--from", half + half // 2, capture)
+    run("piece", "-o", folder / "x", "--continue", folder / "a", "--from", half, "--to", half + half // 2,
+        capture)
+    verdicts = joined(folder, ("a", "x", "y"))
+    check([v["verdict"] for v in verdicts] == ["exact", "exact", "again"], "an old state: %s" % verdicts)
+    check("made again" in verdicts[2]["why"], "an old state: %s" % verdicts[2])
+    run("piece", "-o", folder / "y", "--continue", folder / "x", "--from", half + half // 2, capture)
+    check([v["verdict"] for v in joined(folder, ("a", "x", "y"))] == ["exact"] * 3, "a chain")
+    (folder / "x.state").write_bytes((folder / "a.state").read_bytes())
+    refused(folder, 3, "does not belong", "piece", "--continue", "x", "-o", "e", "--from", half + half // 2,
+            capture)
+    refused(folder, 2, "cannot continue itself", "piece", "--continue", "x", "-o", "x", capture)
     border = bytearray((folder / "b.border").read_bytes())
     border[len(border) // 2] ^= 1
     (folder / "b.border").write_bytes(border)
@@ -244,6 +258,7 @@ def main():
                 again += redone
             plain.unlink()
     print("%d of %d pieces were made again" % (again, total))
+    check(again * 3 < total * 2, "nearly all pieces were made again")
     return 1 if failures else 0
 
 

@@ -302,6 +302,7 @@ static void tcp_with_loss(void **state)
     (void)state;
     cuts("knfsd-netem-tcp.pcap.zst", 1000, 4, 0);
     cuts("knfsd-netem-tcp.pcap.zst", 20, 1, 0);
+    cuts("load-ganesha-vfs.pcap.zst", 1000, 6, 0);
 }
 
 static void tcp_without_loss(void **state)
@@ -312,12 +313,81 @@ static void tcp_without_loss(void **state)
     cuts("pair-knfsd.pcap.zst", 300, 6, 0);
 }
 
-/* Short lead-ins see nothing of some connections. */
+/* Adds frames of |from|, later by |shift|. */
+static void add_frames(struct frames *to, const struct frames *from, uint32_t begin, uint32_t end,
+                       int64_t shift)
+{
+    for (uint32_t i = begin; i < end && i < from->count; i++) {
+        struct frame *frame = &to->all[to->count++];
+
+        *frame = from->all[i];
+        frame->number = to->count;
+        frame->time += shift;
+    }
+}
+
+/* Whether nothing is under way behind the frames that |e| took. */
+static bool is_quiet(const struct engine *e)
+{
+    struct outline o = { 0 };
+    struct err err = { 0 };
+    bool quiet = true;
+
+    assert_int_equal(engine_outline(e, &o, &err), 0);
+    for (uint32_t i = 0; i < o.flow_count; i++)
+        for (int side = 0; side < 2; side++)
+            quiet &= o.flows[i].over || !o.flows[i].stream[side].started ||
+                     o.flows[i].stream[side].quiet;
+    quiet &= !o.call_count;
+    outline_free(&o);
+    return quiet;
+}
+
+/* The first frame from |at| on behind which nothing is under way. */
+static uint32_t find_quiet(const struct frames *f, uint32_t at)
+{
+    struct kept none = { 0 };
+    struct engine *e = engine_for(&none, false);
+
+    feed(e, f, 0, at);
+    while (!is_quiet(e)) {
+        assert_true(at < f->count);
+        feed(e, f, at, at + 1);
+        at++;
+    }
+    engine_free(e);
+    kept_free(&none);
+    return at;
+}
+
+/* Connections that stand still while others fill the lead-in, and go on behind the border. */
 static void idle_connections(void **state)
 {
+    enum { ROUNDS = 4, OTHERS = 1000, BORDER = 900, LEAD = 800, REST = 1500 };
+    struct frames *work = read_frames("knfsd-tcp-mtu1500.pcap.zst");
+    struct frames *others = read_frames("load-ganesha-vfs.pcap.zst");
+    struct frames *both = calloc(1, sizeof(*both));
+    struct tally tally = { 0 };
+
     (void)state;
-    cuts("knfsd-nlm-locks.pcap.zst", 20, 1, 1);
-    cuts("load-ganesha-vfs.pcap.zst", 1000, 6, 0);
+    assert_non_null(both);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        uint32_t at = find_quiet(work, i % 2 ? 8950 : 3200);
+        int64_t shift = work->all[at].time - others->all[0].time;
+
+        both->count = 0;
+        add_frames(both, work, 0, at, 0);
+        add_frames(both, others, 0, OTHERS, shift);
+        add_frames(both, work, at, at + REST,
+                   both->all[both->count - 1].time - work->all[at].time + i * 1000000);
+        cut(both, at + BORDER - LEAD, at + BORDER, both->count, &tally);
+    }
+    printf("idle: %u same, %u differ, %u adopted\n", tally.same, tally.differ, tally.adopted);
+    assert_true(tally.same == ROUNDS);
+    assert_true(tally.adopted == 2 * ROUNDS);
+    frames_free(work);
+    frames_free(others);
+    free(both);
 }
 
 /* Fragments are known after a second only; whatever is called the same is the same. */
