@@ -50,15 +50,18 @@ static void print_row(struct json *j, const char *name, const struct join_result
     json_break(j);
 }
 
-static void print_totals(struct json *j, const struct totals *t)
+static void print_totals(struct json *j, const struct totals *t, bool complete)
 {
     if (!j) {
         printf("%" PRIu64 " pieces, %" PRIu64 " to be made again; %" PRIu64 " frames, %" PRIu64
                " operations\n",
                t->pieces, t->again, t->frames, t->operations);
+        if (!complete)
+            printf("The last piece was not made with --last: more may follow.\n");
         return;
     }
     json_array_end(j);
+    json_bool(j, "complete", complete);
     json_u64(j, "again", t->again);
     json_u64(j, "carried", t->carried);
     json_u64(j, "adopted", t->adopted);
@@ -81,7 +84,7 @@ static int print(bool json, char **names, const struct join_result *results, int
         print_row(j, names[i], &results[i]);
         add(&totals, &results[i]);
     }
-    print_totals(j, &totals);
+    print_totals(j, &totals, results[count - 1].last);
     return totals.again ? EXIT_FINDINGS : 0;
 }
 

@@ -29,6 +29,7 @@ static void print_json(const struct piece *p, const struct piece_result *r)
     json_u64(&j, "lead_in_frames", r->lead);
     json_u64(&j, "frames", r->frames);
     json_u64(&j, "operations", r->operations);
+    json_u64(&j, "waiting", r->waiting);
     json_bool(&j, "cut", r->cut);
     json_object_end(&j);
     json_end(&j);
@@ -57,6 +58,9 @@ int cmd_piece(int argc, char **argv, struct err *err)
           "make the piece again, from the state at the end\nof the piece NAME, which stands before "
           "it",
           set_text, &piece.previous },
+        { 0, "last", NULL,
+          "the capture ends with this piece: put what becomes\nof what still waits", set_flag,
+          &piece.last },
         { 0, "lead-in", "BYTES", "begin so many bytes before the range (default:\n4194304), and",
           set_count, &piece.lead_bytes },
         { 0, "lead-in-time", "TIME", "so much time before it (default: 1s)", set_duration,

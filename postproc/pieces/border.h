@@ -23,7 +23,8 @@ struct border {
     uint64_t from, to;              /* bytes: of its first packet, and behind its last one */
     uint64_t lead;       /* frames of the engine before its own: subtract it from all frames */
     uint64_t frames;     /* its own */
-    uint64_t operations; /* records; further ones are calls that still wait */
+    uint64_t operations; /* records */
+    uint64_t waiting;    /* further ones: calls and replies that still wait */
     uint64_t depth;      /* frames before its end of which it knows all answered calls */
     uint64_t options;    /* digest of the engine's options */
     uint64_t state;      /* digest of NAME.state */
@@ -32,6 +33,7 @@ struct border {
     /* booleans: */
     uint8_t first;        /* it begins where the capture does */
     uint8_t whole;        /* so does the first one of the pieces that it continues */
+    uint8_t last;         /* the capture ends with it */
     uint8_t starts, ends; /* it begins with its file, it ends with it */
     struct outline after, end;
     struct past past;

@@ -52,6 +52,9 @@ static int follows(const struct join *j, const char *name, const struct border *
                                   "%s: is not the beginning of a capture: the pieces before it are "
                                   "missing",
                                   name);
+    if (a->last)
+        return err_set(err, ERR_INPUT, "%s: stands behind %s, which was made with --last", name,
+                       j->name);
     if (a->options != b->options)
         return err_set(err, ERR_INPUT, "%s: was made with other options than %s", name, j->name);
     if (b->first)
@@ -144,6 +147,7 @@ int join_add(struct join *j, const char *name, struct join_result *result, struc
         outline_free(&rest);
         return rc;
     }
+    result->last = b.last;
     result->frames = b.frames;
     result->operations = b.operations;
     border_free(&j->before);

@@ -25,6 +25,7 @@ struct join_result {
     char why[192];    /* of JOIN_AGAIN */
     uint32_t carried; /* connections and calls that only earlier pieces know */
     uint32_t adopted; /* streams that stood still over the lead-in */
+    bool last;        /* the capture ends with it */
     uint64_t frames, operations;
 };
 

@@ -19,13 +19,15 @@
 
 enum { PROGRESS_FRAMES = 1 << 15 };
 
+enum stage { STAGE_LEAD, STAGE_PIECE, STAGE_WAITING /* behind its last frame */ };
+
 struct making {
     const struct piece *piece;
     struct engine *engine;
     struct output *output;
     struct nfsr_writer *writer;
     struct sink sink;
-    bool on; /* the border was passed */
+    enum stage stage;
     struct border border;
     struct capture_shape shape;
     bool in_part;    /* the file is read in parts */
@@ -39,9 +41,10 @@ static int put(void *ctx, const struct record *r, struct err *err)
 {
     struct making *m = ctx;
 
-    if (!m->on && !state_needs(r))
+    if (m->stage == STAGE_LEAD && !state_needs(r))
         return 0;
-    m->border.operations += m->on && r->kind == RECORD_OPERATION;
+    m->border.operations += m->stage == STAGE_PIECE && r->kind == RECORD_OPERATION;
+    m->border.waiting += m->stage == STAGE_WAITING && r->kind == RECORD_OPERATION;
     return m->sink.put(m->sink.ctx, r, err);
 }
 
@@ -76,7 +79,7 @@ static int feed(struct making *m, struct part *part, uint64_t to, struct err *er
         if (engine_frame(m->engine, &frame, err) < 0)
             return err_prefix(err, "%s", input_name(part->input));
         if (frame.number % PROGRESS_FRAMES == 0)
-            progress_show(m->piece->progress, m->on ? "" : "lead-in", part->input);
+            progress_show(m->piece->progress, m->stage ? "" : "lead-in", part->input);
     }
     return rc < 0 ? rc : 0;
 }
@@ -139,7 +142,7 @@ static int at_border(struct making *m, struct err *err)
 {
     int rc = 0;
 
-    m->on = true;
+    m->stage = STAGE_PIECE;
     m->border.lead = m->number;
     if (m->piece->previous)
         engine_continue(m->engine);
@@ -156,27 +159,34 @@ static uint64_t identify(const struct border *b)
     return XXH3_64bits(values, sizeof(values));
 }
 
-/* What is known at the end.  Then the calls that wait are put, too. */
+/* Puts what waits: as it is, or, if the capture ends here, what becomes of it. */
+static int put_rest(struct making *m, bool cut, struct err *err)
+{
+    if (m->piece->last)
+        return engine_end(m->engine, cut, err);
+    m->stage = STAGE_WAITING;
+    return engine_pause(m->engine, cut, err);
+}
+
+/* What is known at the end. */
 static int finish(struct making *m, bool cut, struct err *err)
 {
     struct border *b = &m->border;
-    uint64_t known = b->first || m->piece->previous ? b->depth : (uint64_t)-b->after.from, count;
+    uint64_t known = b->first || m->piece->previous ? b->depth : (uint64_t)-b->after.from;
     char path[STATE_PATH_MAX];
     int rc = engine_outline(m->engine, &b->end, err);
 
     b->frames = m->number - b->lead;
     b->depth = known > UINT64_MAX - b->frames ? UINT64_MAX : known + b->frames;
     b->past = *engine_past(m->engine);
-    count = b->operations;
     /* until it is written again, nothing that belongs to it is there */
     unlink(state_path(path, m->piece->name, ".border"));
     if (rc == 0)
         rc = state_save(m->engine, state_path(path, m->piece->name, ".state"), &b->state, err);
     if (rc == 0)
-        rc = engine_pause(m->engine, cut, err);
+        rc = put_rest(m, cut, err);
     if (rc == 0)
         rc = output_commit(m->output, err);
-    b->operations = count;
     b->identity = identify(b);
     if (rc == 0)
         rc = border_write(state_path(path, m->piece->name, ".border"), b, err);
@@ -231,6 +241,7 @@ int piece_make(const struct piece *piece, struct piece_result *result, struct er
         return err_set(err, ignored.code, "%s", ignored.text);
     m.border.size = m.in_part ? m.shape.size : 0;
     m.border.depth = UINT64_MAX;
+    m.border.last = piece->last;
     m.border.options = state_options(piece->options);
     name_file(m.border.capture, piece->path);
     if (piece->before)
@@ -242,6 +253,7 @@ int piece_make(const struct piece *piece, struct piece_result *result, struct er
     result->lead = m.border.lead;
     result->frames = m.border.frames;
     result->operations = m.border.operations;
+    result->waiting = m.border.waiting;
     engine_free(m.engine);
     nfsr_writer_free(m.writer);
     output_close(m.output);

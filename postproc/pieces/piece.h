@@ -4,6 +4,8 @@
  * Makes the records of a piece of a capture, on their own: NAME.nfsr, with NAME.border, which says
  * what join.h must know, and NAME.state, with which a later piece can be made again.
  *
+ * Behind the records of the piece, NAME.nfsr has the operations that still wait at its end.
+ *
  * A piece is a range of bytes of an uncompressed capture file, or a whole file.  Its reader starts
  * a lead-in before the border, in the same file or at the end of the file before it.
  *
@@ -24,6 +26,7 @@ struct piece {
     const char *before;   /* the file before it, for the lead-in; or NULL */
     const char *previous; /* the piece (NAME) whose state it continues, without a lead-in; or NULL
                            */
+    bool last;            /* the capture ends with it: nothing waits any more */
     uint64_t lead_bytes;  /* the lead-in is at least so long */
     int64_t lead_time;
     const struct engine_options *options;
@@ -33,7 +36,7 @@ struct piece {
 
 struct piece_result {
     uint64_t from, to; /* bytes: where the packets begin and end */
-    uint64_t lead, frames, operations;
+    uint64_t lead, frames, operations, waiting;
     bool cut; /* the file is cut or damaged there; the text is in |note| */
     struct err note;
 };

@@ -54,10 +54,11 @@ class Trace:
         self.others = collections.Counter()
         self.waited = collections.Counter()
 
-    def add(self, name, lead=0, base=0, operations=None):
-        """|operations|: the records of calls behind these still wait.  Returns those."""
+    def add(self, name, lead=0, base=0, made=None):
+        """|made|: of a piece.  Returns the operations that wait at its end."""
         flows = {}
         left = []
+        operations = made and made["operations"]
         for r in records(name):
             kind = r["kind"]
             if kind == "flow":
@@ -73,7 +74,7 @@ class Trace:
                 if key.endswith("frame") and value:
                     value = value - lead + base
                 wire[key] = value
-            if operations is not None and kind == "operation":
+            if made and kind == "operation":
                 operations -= 1
                 if operations < 0:
                     left.append(wire)
@@ -109,8 +110,8 @@ def cut(capture, folder, borders, lead, truth):
     ranges = list(zip([0] + borders, borders + [1 << 62]))
     options = ["--lead-in", lead, "--lead-in-time", "1s" if "udp" in capture.name else "0s"]
     names = ["p%d" % i for i in range(len(ranges))]
-    made = [make(capture, folder, n, *options, "--from", a, "--to", b)
-            for n, (a, b) in zip(names, ranges)]
+    spans = [["--from", a, "--to", b] for a, b in ranges[:-1]] + [["--from", ranges[-1][0], "--last"]]
+    made = [make(capture, folder, n, *options, *s) for n, s in zip(names, spans)]
     again = set()
     continued = set()
     for _ in range(len(ranges) + 1):
@@ -128,14 +129,13 @@ def cut(capture, folder, borders, lead, truth):
             again.add(i)
             continued.add(i)
         for i in sorted(continued):
-            made[i] = make(capture, folder, names[i], "--continue", folder / names[i - 1], "--from",
-                           ranges[i][0], "--to", ranges[i][1])
+            made[i] = make(capture, folder, names[i], "--continue", folder / names[i - 1], *spans[i])
     check(not todo, "%s at %s: never exact: %s" % (capture.name, borders, verdicts))
     found = Trace()
     base = 0
     left = []
     for name, m in zip(names, made):
-        here = found.add(folder / (name + ".nfsr"), m["lead_in_frames"], base, m["operations"])
+        here = found.add(folder / (name + ".nfsr"), m["lead_in_frames"], base, m)
         base += m["frames"]
         following = names.index(name) + 1
         for wire in here:
@@ -181,6 +181,8 @@ def bad_input(folder):
     refused(folder, 3, "begins a capture", "join", "a", "a")
     refused(folder, 3, "a piece is missing", "join", "a", "d")
     refused(folder, 3, "other options", "join", "a", "c")
+    run("piece", "-o", folder / "l", "--to", half, "--last", capture)
+    refused(folder, 3, "was made with --last", "join", "l", "b")
     refused(folder, 2, "other options", "piece", "--continue", "a", "--reorder-span", "20ms", "-o", "e",
             "--from", half, capture)
     refused(folder, 3, "cannot be opened", "join", "none")
@@ -223,13 +225,12 @@ def files(folder):
     truth, found = Trace(), Trace()
     truth.add(folder / "truth.nfsr")
     first = make(folder / "0.pcap.zst", folder, "f0")
-    second = make(folder / "1.pcap.zst", folder, "f1", "--before", folder / "0.pcap.zst")
+    second = make(folder / "1.pcap.zst", folder, "f1", "--last", "--before", folder / "0.pcap.zst")
     verdicts = joined(folder, ("f0", "f1"))
     check([v["verdict"] for v in verdicts] == ["exact", "exact"], "two files: %s" % verdicts)
     check(second["lead_in_frames"] > 100, "no lead-in from the file before")
-    found.add(folder / "f0.nfsr", 0, 0, first["operations"])
-    left = found.add(folder / "f1.nfsr", second["lead_in_frames"], first["frames"],
-                     second["operations"])
+    left = found.add(folder / "f0.nfsr", 0, 0, first)
+    left += found.add(folder / "f1.nfsr", second["lead_in_frames"], first["frames"], second)
     compare(truth, found, left, "two files")
 
 
