@@ -129,6 +129,7 @@ static int put(void *ctx, const struct record *r, struct err *err)
         ADD(r->problem.length);
         break;
     default:
+        buf_free(b);
         return 0;
     }
     w.digest = XXH3_64bits(b->data, b->len);
