@@ -128,18 +128,19 @@ static bool read_entries(const struct effect *e, bool attributes, on_entry *entr
 {
     struct begun begun = { 0 };
     const struct visitor visitor = { stop_at_list, &begun, ROLE_ENTRY };
-    const uint8_t *end = e->result_body.data + e->result_body.len;
+    const uint8_t *end;
     struct bytes pieces[LIST_PARTS];
     struct list_form form;
     struct places at;
     struct walk w;
 
-    if (e->result != WALK_OK || e->result_length != e->result_body.len ||
+    if (!e->result_body.data || e->result != WALK_OK || e->result_length != e->result_body.len ||
         walk(&w, e->procedure->result, e->result_body.data, e->result_body.len, e->result_body.len,
              false, &visitor) != WALK_STOPPED ||
         begun.field->kind != XDR_LIST || !list_form(&form, begun.field->sub) ||
         !find_places(&form, &at))
         return false;
+    end = e->result_body.data + e->result_body.len;
     pieces[NO_PART] = (struct bytes){ 0 };
     while (*stopped == 0 && end - begun.at >= 4 && load_be32(begun.at) == 1) {
         struct effect_entry now;
