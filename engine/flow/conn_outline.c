@@ -167,7 +167,6 @@ int conns_outline(const struct conns *c, struct canon *canon, struct outline *ou
     canon_value(canon, c->swept);
     canon_value(canon, c->unswept);
     out->moment = canon_digest(canon);
-    out->latest = c->pool.latest;
     memcpy(out->ports, c->ports, sizeof(out->ports));
     return canon->failed ? -ERR_SYSTEM : 0;
 }

@@ -86,7 +86,6 @@ struct outline {
     uint32_t surprises;       /* checksums of fragments that were not as before */
     uint32_t held;   /* a boolean: a reply waits that other messages have something to do with */
     uint64_t moment; /* digest of the clock */
-    int64_t latest;  /* time */
     uint8_t ports[65536 / 8];
 };
 

@@ -486,6 +486,8 @@ int stream_restore(struct stream *s, struct unpack *in)
     STREAM_PLAIN(RESTORE)
     if (s->late_count > STREAM_LATE_HOLES)
         in->failed = true;
+    if (!s->pool->past) /* whatever was saved: here everything is known */
+        s->unsure = s->begun = s->assumed = false;
     rc = segments_restore(&s->queue, &s->last, &count, &memory, in);
     s->queued = (uint32_t)memory;
     s->pool->queued += memory;

@@ -15,15 +15,15 @@
 enum { BORDER_FILE_MAX = 1 << 30 };
 
 #define BORDER_PLAIN(step)                                                                         \
-    step(capture) step(previous) step(before) step(size) step(from) step(to) step(lead)            \
-        step(frames) step(operations) step(waiting) step(depth) step(options) step(state)          \
-            step(identity) step(origin) step(whole) step(last) step(first) step(starts) step(ends) \
+    step(capture) step(previous) step(before) step(from) step(to) step(lead) step(frames)          \
+        step(operations) step(waiting) step(depth) step(options) step(state) step(identity)        \
+            step(origin) step(whole) step(last) step(first) step(starts) step(ends)                \
                 step(past.order_asked) step(past.flow_asked) step(past.ports_asked)                \
                     step(past.waiting) step(past.connections) step(past.waiting_bytes)             \
                         step(past.framing) step(past.queued) step(past.held) step(limits)
 #define OUTLINE_PLAIN(step)                                                                        \
     step(connections) step(call_bytes) step(from) step(done) step(fragments) step(surprises)       \
-        step(held) step(moment) step(latest) step(ports)
+        step(held) step(moment) step(ports)
 
 /* Borders of another version or machine have another first number. */
 static uint64_t version(void)

@@ -19,7 +19,6 @@ struct border {
     char capture[BORDER_NAME_MAX];  /* the file's name, without folders */
     char previous[BORDER_NAME_MAX]; /* the piece whose state it continues; "": it had a lead-in */
     char before[BORDER_NAME_MAX];   /* the file of its lead-in, without folders; "": its own */
-    uint64_t size;                  /* bytes of the file */
     uint64_t from, to;              /* bytes: of its first packet, and behind its last one */
     uint64_t lead;       /* frames of the engine before its own: subtract it from all frames */
     uint64_t frames;     /* its own */

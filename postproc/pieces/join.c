@@ -35,11 +35,6 @@ void join_free(struct join *j)
     free(j);
 }
 
-const struct outline *join_rest(const struct join *j)
-{
-    return &j->rest;
-}
-
 /* Each piece must begin where the one before it ends. */
 static int follows(const struct join *j, const char *name, const struct border *b, struct err *err)
 {

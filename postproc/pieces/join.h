@@ -39,7 +39,4 @@ void join_free(struct join *join);
  * border is damaged; then it was not taken. */
 int join_add(struct join *join, const char *name, struct join_result *result, struct err *err);
 
-/* Returns the calls that still wait at the end of the last piece, from earlier pieces. */
-const struct outline *join_rest(const struct join *join);
-
 #endif

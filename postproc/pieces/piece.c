@@ -239,7 +239,6 @@ int piece_make(const struct piece *piece, struct piece_result *result, struct er
     m.in_part = capture_shape_read(piece->path, &m.shape, &ignored) == 0;
     if (!m.in_part && (piece->from || piece->to != UINT64_MAX))
         return err_set(err, ignored.code, "%s", ignored.text);
-    m.border.size = m.in_part ? m.shape.size : 0;
     m.border.depth = UINT64_MAX;
     m.border.last = piece->last;
     m.border.options = state_options(piece->options);
