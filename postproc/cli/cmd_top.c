@@ -12,7 +12,7 @@
 
 static const char about[] =
     "Shows what clients do now: operations, bytes, latencies, failures and calls sent\n"
-    "again, by client, path, procedure or user.\n"
+    "again, by client, path, procedure, user or export.\n"
     "\n"
     "It reads packets from a network interface (-i), or a capture, a record stream\n"
     "(.nfsr), or \"-\" for standard input.  On a terminal, keys choose the table and the\n"
@@ -52,8 +52,8 @@ static int read_words(const struct words *w, struct top_options *o, struct err *
     int sort = !w->sort ? TOP_OPERATIONS : find(w->sort, top_column_names, TOP_COLUMNS);
 
     if (by < 0)
-        return err_set(err, ERR_USAGE, "--by takes client, path, procedure or user, not \"%.64s\"",
-                       w->by);
+        return err_set(err, ERR_USAGE,
+                       "--by takes client, path, procedure, user or export, not \"%.64s\"", w->by);
     if (sort < 0)
         return err_set(
             err, ERR_USAGE,
@@ -98,8 +98,8 @@ int cmd_top(int argc, char **argv, struct err *err)
           set_text, &o.packet_filter },
         { 0, "follow", NULL, "the file is still being written: wait for more", set_flag,
           &o.follow },
-        { 'b', "by", "WHAT", "table by client (the default), path, procedure or user", set_text,
-          &words.by },
+        { 'b', "by", "WHAT", "table by client (the default), path, procedure, user or\nexport",
+          set_text, &words.by },
         { 0, "sort", "COLUMN",
           "operations (the default), read, written, p50, p99,\n"
           "errors, resent or waiting",

@@ -15,7 +15,7 @@ static const struct command commands[] = {
     { "piece", cmd_piece, "make the records of a piece of a large capture" },
     { "join", cmd_join, "tell if pieces fit together, and which must be made again" },
     { "info", cmd_info, "summarize a database, a record stream or a capture" },
-    { "top", cmd_top, "show what clients do now, by client, path, procedure or user" },
+    { "top", cmd_top, "show what clients do now, by client, path, user, ..." },
     { "ops", cmd_ops, "list operations" },
     { "who", cmd_who, "show who made, changed and removed a file, and when" },
     { "tree", cmd_tree, "show the files and directories that existed before the trace" },

@@ -5,10 +5,10 @@
 /* Seven metrics for each kind of rows, since a sum over clients and procedures would have no
  * meaning.  Paths are too many for Prometheus. */
 enum { OPERATIONS, ERRORS, UNANSWERED, READ_BYTES, WRITTEN_BYTES, RESENT, WAITING, VALUES };
-enum { CLIENTS, PROCEDURES, USERS, KINDS };
+enum { CLIENTS, PROCEDURES, USERS, EXPORTS, KINDS };
 enum { LATENCY = KINDS * VALUES, PACKETS, PACKETS_LOST, FORGOTTEN, COUNT };
 
-static const enum top_by kinds[KINDS] = { TOP_CLIENT, TOP_PROCEDURE, TOP_UID };
+static const enum top_by kinds[KINDS] = { TOP_CLIENT, TOP_PROCEDURE, TOP_UID, TOP_EXPORT };
 
 #define VALUES_OF(kind, label)                                                                     \
     [(kind) * VALUES +                                                                             \
@@ -34,6 +34,7 @@ static const struct metric table[COUNT] = {
     VALUES_OF(CLIENTS, "client"),
     VALUES_OF(PROCEDURES, "procedure"),
     VALUES_OF(USERS, "user"),
+    VALUES_OF(EXPORTS, "export"),
     [LATENCY] = { "nfsdigest_latency_seconds", METRIC_HISTOGRAM, "from call to reply",
                   "procedure" },
     [PACKETS] = { "nfsdigest_packets_total", METRIC_COUNTER, "packets of the interface", NULL },

@@ -139,9 +139,11 @@ static bool take_key(struct run *r, int key)
     static const struct {
         char key;
         enum top_by by;
-    } tables[] = {
-        { 'c', TOP_CLIENT }, { 'p', TOP_PATH }, { 'o', TOP_PROCEDURE }, { 'u', TOP_UID }
-    };
+    } tables[] = { { 'c', TOP_CLIENT },
+                   { 'p', TOP_PATH },
+                   { 'o', TOP_PROCEDURE },
+                   { 'u', TOP_UID },
+                   { 'e', TOP_EXPORT } };
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
         if (key == tables[i].key)

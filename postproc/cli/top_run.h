@@ -3,8 +3,9 @@
  *
  * Reads packets or records, and shows every interval what was counted, or operations as they come.
  *
- * Memory: that of an engine, of top.h, and at most TOP_NAMES_MAX flows, credentials and paths: when
- * there are more in live traffic, the engine begins anew, and what waits is not counted.
+ * Memory: that of an engine, of top.h, and at most TOP_NAMES_MAX flows, credentials, objects and
+ * paths: when there are more in live traffic, the engine begins anew, and what waits is not
+ * counted.
  */
 #ifndef NFSDIGEST_CLI_TOP_RUN_H
 #define NFSDIGEST_CLI_TOP_RUN_H
@@ -12,7 +13,7 @@
 #include "cli/engine_args.h"
 #include "top/top.h"
 
-enum { TOP_NAMES_MAX = 1 << 20 };
+enum { TOP_NAMES_MAX = 1 << 21 };
 
 struct top_options {
     const char *interface; /* or */

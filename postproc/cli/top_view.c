@@ -242,7 +242,8 @@ void top_draw(const struct top_view *v, struct screen *screen, bool paused)
     screen_clear(screen);
     put_head(&l, v);
     put_table(&l, v);
-    fprintf(screen->out, "%sc)lient p)ath o)peration u)ser  sort: < >  t)otals%s  space: %s  q)uit",
+    fprintf(screen->out,
+            "%sc)lient p)ath o)peration u)ser e)xport  sort: < >  t)otals%s  space: %s  q)uit",
             v->ended ? "[the end] " : "", v->all ? " off" : "", paused ? "go on" : "pause");
     screen_flush(screen);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/top/top.c
  *
- * Counts each operation in four tables and in the whole.  A call that was sent again is known by
+ * Counts each operation in five tables and in the whole.  A call that was sent again is known by
  * the id of its operation alone: that was complete lately, or the call is kept until the operation
  * is seen, complete or waiting, at the latest at the end of the interval.  For "nfsdigest top". The
  * contract is in top.h.
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const top_by_names[TOP_TABLES] = { "client", "path", "procedure", "user" };
+const char *const top_by_names[TOP_TABLES] = { "client", "path", "procedure", "user", "export" };
 const char *const top_column_names[TOP_COLUMNS] = { "operations", "read",   "written", "p50",
                                                     "p99",        "errors", "resent",  "waiting" };
 
@@ -36,6 +36,7 @@ void top_free(struct top *top)
     for (int i = 0; i < TOP_TABLES; i++)
         rows_free(&top->tables[i]);
     names_free(&top->names);
+    top_exports_free(&top->exports);
     table_free(&top->again_index);
     free(top);
 }
@@ -68,7 +69,10 @@ static int add_to(struct top *top, enum top_by by, const struct record_operation
     const char *label = s->labels[by];
 
     if (!row && t->count < TOP_ROWS) {
-        if (!label && !(label = names_path_text(&top->names, op->path, err)))
+        if (!label)
+            label = by == TOP_PATH ? names_path_text(&top->names, op->path, err)
+                                   : top_export_text(&top->exports, &s->export, err);
+        if (!label)
             return -err->code;
         row = rows_add(t, s->keys[by], *label ? label : "-");
     }
@@ -280,6 +284,10 @@ static int put(void *ctx, const struct record *record, struct err *err)
         return names_uid(&top->names, &record->credential, err);
     case RECORD_PATH:
         return names_path(&top->names, &record->path, err);
+    case RECORD_OBJECT:
+        return top_exports_object(&top->exports, &record->object, err);
+    case RECORD_NAME:
+        return top_exports_name(&top->exports, &record->name, err);
     case RECORD_OPERATION:
         return put_operation(top, &record->operation, err);
     case RECORD_REPEAT:
@@ -342,11 +350,13 @@ void top_forget(struct top *top)
     table_clear(&top->again_index);
     memset(top->recent, 0, sizeof(top->recent));
     names_free(&top->names);
+    top_exports_free(&top->exports);
 }
 
 uint64_t top_names(const struct top *top)
 {
-    return top->names.flow_count + top->names.uid_count + top->names.path_count;
+    return top->names.flow_count + top->names.uid_count + top->names.path_count +
+           top->exports.object_count;
 }
 
 const struct top_counts *top_whole(const struct top *top, bool last)

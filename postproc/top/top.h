@@ -2,7 +2,7 @@
 /* postproc/top/top.h
  *
  * What goes on now, from the records of an engine or of a stream: operations by client, path,
- * procedure and uid, in the current interval and since the beginning.
+ * procedure, uid and export, in the current interval and since the beginning.
  *
  *     top_new; records into top_sink; for each interval: top_waiting_begin, what waits into the
  *     sink, top_waiting_end; show; top_next
@@ -10,8 +10,8 @@
  * All counts of a table together are those of the whole: what has no row of its own is in a row of
  * others.
  *
- * Memory: TOP_ROWS rows of 3.5 KiB for each of the four tables, and 2 MiB.  Flows, credentials and
- * paths are kept until top_forget; top_names says how many there are.
+ * Memory: TOP_ROWS rows of 3.5 KiB for each of the five tables, and 2 MiB.  Flows, credentials,
+ * objects and paths are kept until top_forget; top_names says how many there are.
  */
 #ifndef NFSDIGEST_TOP_TOP_H
 #define NFSDIGEST_TOP_TOP_H
@@ -19,7 +19,7 @@
 #include "record/record.h"
 #include "top/spread.h"
 
-enum top_by { TOP_CLIENT, TOP_PATH, TOP_PROCEDURE, TOP_UID, TOP_TABLES };
+enum top_by { TOP_CLIENT, TOP_PATH, TOP_PROCEDURE, TOP_UID, TOP_EXPORT, TOP_TABLES };
 enum { TOP_ROWS = 1000, TOP_LABEL = 232 };
 
 extern const char *const top_by_names[TOP_TABLES]; /* "client", ... */
@@ -108,7 +108,7 @@ void top_counts_merge(struct top_counts *to, const struct top_counts *from);
 size_t top_sorted(const struct top *top, enum top_by by, enum top_column column, bool last,
                   const struct top_row **rows, size_t most);
 
-/* Flows, credentials and paths that are kept. */
+/* Flows, credentials, objects and paths that are kept. */
 uint64_t top_names(const struct top *top);
 /* Forgets them, since their ids are those of an engine that ended. */
 void top_forget(struct top *top);

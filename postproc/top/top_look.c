@@ -61,6 +61,12 @@ void top_look(const struct top *top, const struct record_operation *op, struct s
     s->labels[TOP_PROCEDURE] = s->procedure;
     s->labels[TOP_UID] = s->uid;
     s->labels[TOP_PATH] = NULL;
+    s->keys[TOP_EXPORT] = 0;
+    s->labels[TOP_EXPORT] = "-";
+    if (top_export_of(top, op, &s->export)) {
+        s->keys[TOP_EXPORT] = s->export.key;
+        s->labels[TOP_EXPORT] = NULL;
+    }
     s->keys[TOP_CLIENT] = XXH3_64bits(s->client, strlen(s->client));
     s->keys[TOP_PROCEDURE] = XXH3_64bits(s->procedure, strlen(s->procedure));
     s->keys[TOP_UID] = XXH3_64bits(s->uid, strlen(s->uid));

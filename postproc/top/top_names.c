@@ -54,7 +54,8 @@ int names_path(struct top_names *n, const struct record_path *path, struct err *
     *to = (struct top_path){ .name = arena_copy(&n->arena, path->name.data, path->name.len),
                              .len = path->name.len,
                              .object = path->object,
-                             .parent = path->parent };
+                             .parent = path->parent,
+                             .root = parent ? parent->root : path->id };
     if (!to->name)
         return err_memory(err, "names");
     to->hash = XXH3_64bits_withSeed(to->name, to->len, seed);

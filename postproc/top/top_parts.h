@@ -25,6 +25,7 @@ struct top_names {
         const uint8_t *name;
         uint64_t object;
         uint32_t parent, len;
+        uint32_t root; /* the path that it begins with, maybe itself */
     } *paths;
     size_t flow_count, flow_cap, uid_count, uid_cap, path_count, path_cap;
     struct arena arena;
@@ -41,6 +42,36 @@ const struct top_path *names_get_path(const struct top_names *names, uint32_t id
 /* Returns the text of a path, "" for none, valid until the next call. */
 const char *names_path_text(struct top_names *names, uint32_t id, struct err *err);
 void names_free(struct top_names *names); /* all zeros again */
+
+/* top_exports.c: what objects and MOUNT paths say about exports */
+struct top_exports {
+    struct top_export_object *objects;
+    struct address *servers;
+    struct bytes *mounts;
+    struct top_export_filesystem *filesystems;
+    uint32_t object_count, object_cap, server_count, server_cap, mount_count, mount_cap;
+    uint32_t filesystem_count, filesystem_cap;
+    struct table by_server, by_mount, by_filesystem;
+    struct arena arena;
+    struct buf text;
+};
+
+/* An export: a MOUNT path, or else a file system, of a server. */
+struct top_export {
+    uint64_t key; /* the same after top_forget */
+    struct address server;
+    bool is_mount;
+    struct bytes mount; /* valid until top_forget */
+    uint64_t fsid;
+};
+
+int top_exports_object(struct top_exports *e, const struct record_object *object, struct err *err);
+int top_exports_name(struct top_exports *e, const struct record_name *name, struct err *err);
+/* Returns false if the operation is in no export that is known. */
+bool top_export_of(const struct top *top, const struct record_operation *op, struct top_export *to);
+/* Returns the text of an export, valid until the next call; NULL: no memory. */
+const char *top_export_text(struct top_exports *e, const struct top_export *of, struct err *err);
+void top_exports_free(struct top_exports *e); /* all zeros again */
 
 /* top_table.c: the rows of one kind of key */
 struct top_table {
@@ -77,6 +108,7 @@ struct recent {
 struct top {
     struct top_setup setup;
     struct top_names names;
+    struct top_exports exports;
     struct top_table tables[TOP_TABLES];
     struct top_counts now, last_counts, all;
     struct again again[AGAIN_MAX];
@@ -93,12 +125,13 @@ enum { TOP_STATUS = 48 };
 /* The texts and keys of an operation. */
 struct seen {
     uint64_t keys[TOP_TABLES];
-    const char *labels[TOP_TABLES];
+    const char *labels[TOP_TABLES]; /* NULL: made when a row needs it */
+    struct top_export export;
     char client[ADDRESS_TEXT_MAX], server[ADDRESS_TEXT_MAX], procedure[48], uid[16],
         status[TOP_STATUS];
 };
 
-/* Fills all but the path, whose text takes longest, and the status. */
+/* Fills all but the texts of path and export, which take longest, and the status. */
 void top_look(const struct top *top, const struct record_operation *op, struct seen *seen);
 void top_status(const struct record_operation *op, char text[TOP_STATUS]);
 /* Asks the filter.  Returns 1, 0 or a negative code. */

@@ -32,14 +32,25 @@ static void put_name(struct top *top, const struct step *s, const uint8_t *bytes
 {
     struct record r = { .kind = RECORD_FLOW };
 
-    if (s->what % 3 == 0) {
+    if (s->what % 5 == 0) {
         r.flow.id = s->a;
         r.flow.client = (struct address){ .version = 4, .bytes = { 10, s->b, s->c } };
         r.flow.server = (struct address){ .version = 6, .bytes = { 1 } };
-    } else if (s->what % 3 == 1) {
+    } else if (s->what % 5 == 1) {
         r.kind = RECORD_CREDENTIAL;
         r.credential = (struct record_credential){
             .id = s->a, .flavor = s->b & 1, .valid = s->b & 2, .uid = s->wide
+        };
+    } else if (s->what % 5 == 2) {
+        r.kind = RECORD_OBJECT;
+        r.object = (struct record_object){ .id = s->a,
+                                           .server = { .version = 4 + (s->b & 2), .bytes = { 1 } },
+                                           .fsid = s->c % 4,
+                                           .fileid = s->wide % 4 };
+    } else if (s->what % 5 == 3) {
+        r.kind = RECORD_NAME;
+        r.name = (struct record_name){
+            .event = NAME_SEEN, .parent = s->b & 1, .name = { bytes, s->c % STEP }, .object = s->a
         };
     } else {
         r.kind = RECORD_PATH;
@@ -61,6 +72,8 @@ static void put_operation(struct top *top, const struct step *s)
         .version = NFS3_VERSION,
         .procedure = s->b % 24,
         .credential = s->c % 16,
+        .object = s->a % 8,
+        .new_object = s->b % 8,
         .path = s->c,
         .path2 = s->a,
         .call = { .frame = s->b & 1, .time = s->b & 2 ? TIME_NONE : s->wide, .flags = s->a },

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: asan
-"""info and starve --by export, and the page of a trace: the exports of a made capture, which the generator knows, and of real ones.
+"""info, starve and top --by export, and the page of a trace: the exports of a made capture, which the generator knows, and of real ones.
 
 The capture has exports that are mounted, exports that only file systems (fsid) tell apart, exports that
 share a file system, one that is mounted after its root was used, handles without attributes, and calls
@@ -141,6 +141,25 @@ def by_export(*arguments):
     return {g["export"]: g for g in groups["by_export"]}
 
 
+def top_exports(*arguments):
+    shown = json.loads(good("top", "--json", *arguments))
+    return {g["export"]: g["operations"] for g in shown["export"]}
+
+
+def top_made(capture, wanted):
+    """top knows what was seen up to each operation: a root that is mounted later is not known yet."""
+    wanted = collections.Counter({"-" if name is None else name: n for name, n in wanted.items()})
+    late = ONE + ":/late"
+    wanted.subtract({late: 3})
+    wanted.update({"-": 2, ONE + " fsid 0xe": 1})
+    found = top_exports("--rpc-port", MOUNT_PORT, capture)
+    check(found == wanted, "top: %s, not %s" % (found, dict(wanted)))
+    text = good("top", "--by", "export", "--rpc-port", MOUNT_PORT, capture)
+    check(all("  %s\n" % name in text for name in wanted), "top: text")
+    done = run("top", "--by", "exports", capture)
+    check(done.returncode == 2 and "user or export" in done.stderr, "top --by exports: %s" % done.stderr)
+
+
 def made(folder):
     ops = made_operations()
     capture, db = folder / "made.pcap", folder / "made.db"
@@ -179,6 +198,7 @@ def made(folder):
     check(all("  %s\n" % (name or "in no export") in text for name in wanted), "starve: text")
     done = run("info", "--by", "exports", db)
     check(done.returncode == 2 and "phase or export" in done.stderr, "--by exports: %s" % done.stderr)
+    top_made(capture, wanted)
 
 
 ROOTS = """
@@ -197,21 +217,25 @@ SELECT CASE WHEN r.object IS NULL AND r.id IS NOT NULL THEN o.server || ':' || r
  GROUP BY 1"""
 
 
-def real(folder, name, least):
+def real(folder, name, least, mounted):
     db = folder / (name + ".db")
     database.ingest(db, CAPTURES / (name + ".pcap.zst"))
     wanted = dict(database.rows(db, ROOTS))
     found = {name: g["operations"] for name, g in by_export(db).items()}
     check(found == wanted, "%s: %s, not %s" % (name, found, wanted))
     check(sum(n for export, n in found.items() if export) >= least, "%s: %s" % (name, found))
+    if mounted:  # at the beginning, so top knows the same
+        shown = top_exports(CAPTURES / (name + ".pcap.zst"))
+        check(shown == {export or "-": n for export, n in wanted.items()}, "top, %s: %s" % (name, shown))
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         made(folder)
-        for capture, least in (("knfsd-tcp-mtu1500", 8000), ("load-ganesha-vfs", 800), ("knfsd-nlm-locks", 60)):
-            real(folder, capture, least)
+        for capture, least, mounted in (("knfsd-tcp-mtu1500", 8000, True), ("load-ganesha-vfs", 800, True),
+                                        ("knfsd-nlm-locks", 60, True)):
+            real(folder, capture, least, mounted)
     print("%d failures" % len(failures))
     return 1 if failures else 0
 

@@ -31,7 +31,7 @@ from model_xdr import GETATTR  # noqa: E402
 NFSDIGEST = os.environ["NFSDIGEST"]
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])
 MS = 1_000_000
-TABLES = "client", "path", "procedure", "user"
+TABLES = "client", "path", "procedure", "user", "export"
 SUMS = "operations", "errors", "unanswered", "read", "written", "resent", "waiting"
 failures = []
 checks = 0
@@ -302,6 +302,8 @@ def check_terminal(capture):
         expect(not terminal.modes() & (termios.ICANON | termios.ECHO), "keys are not read one by one")
         terminal.press("u")
         expect(terminal.wait(r"  user\033.*  7\033"), "by user:", terminal.text[-300:])
+        terminal.press("\t")
+        expect(terminal.wait(r"  export\033"), "by export:", terminal.text[-300:])
         terminal.press("\t>")
         expect(terminal.wait(r"ops/s +\*read/s.*  client\033"), "keys:", terminal.text[-300:])
         terminal.press("o")

@@ -102,10 +102,31 @@ static int path(struct lab *lab, uint32_t id, uint32_t parent, const char *name)
     return put(lab, &r);
 }
 
+/* |fileid| 0: its file system is not known. */
+static int object(struct lab *lab, uint64_t id, uint64_t fsid, uint64_t fileid)
+{
+    struct record r = { .kind = RECORD_OBJECT };
+
+    r.object = (struct record_object){
+        .id = id, .server = address(60000), .fsid = fsid, .fileid = fileid
+    };
+    return put(lab, &r);
+}
+
+static void mounted(struct lab *lab, const char *name, uint64_t root)
+{
+    struct record r = { .kind = RECORD_NAME };
+
+    r.name = (struct record_name){ .event = NAME_SEEN,
+                                   .name = { (const uint8_t *)name, (uint32_t)strlen(name) },
+                                   .object = root };
+    assert_int_equal(put(lab, &r), 0);
+}
+
 struct done {
     uint32_t procedure, flow, credential, path;
     int64_t status, latency; /* |latency|: -1: no reply */
-    uint64_t bytes;
+    uint64_t bytes, object;
 };
 
 static uint64_t operation_as(struct lab *lab, uint64_t id, const struct done *d)
@@ -121,6 +142,7 @@ static uint64_t operation_as(struct lab *lab, uint64_t id, const struct done *d)
         .procedure = d->procedure,
         .credential = d->credential,
         .path = d->path,
+        .object = d->object,
         .call = { .frame = 1, .time = (int64_t)id * 1000000, .flags = 0 },
         .rpc_status = d->latency < 0 ? STATUS_NONE : 0,
         .status = d->latency < 0 ? STATUS_NONE : d->status,
@@ -372,6 +394,45 @@ static void test_names(void **state)
     expect_sums(lab);
 }
 
+/* MOUNT paths, and file systems of which none or several are known. */
+static void test_exports(void **state)
+{
+    struct lab *lab = *state;
+
+    name_some(lab); /* paths 1 to 3 are in /srv */
+    assert_int_equal(object(lab, 1, 7, 1), 0);
+    assert_int_equal(object(lab, 2, 7, 2), 0);
+    assert_int_equal(object(lab, 3, 0, 0), 0);
+    assert_int_equal(object(lab, 5, 7, 2), -ERR_INPUT);
+    assert_int_equal(object(lab, 0, 7, 2), -ERR_INPUT);
+    operation(lab, &(struct done){ READ, 1, 1, 0, 0, 10 * US, 1, 2 });
+    mounted(lab, "/srv", 1);
+    operation(lab, &(struct done){ READ, 1, 1, 0, 0, 10 * US, 1, 2 });
+    operation(lab, &(struct done){ READ, 1, 1, 2, 0, 10 * US, 1, 0 });
+    operation(lab, &(struct done){ READ, 1, 1, 0, 0, 10 * US, 1, 3 });
+    operation(lab, &(struct done){ READ, 1, 1, 0, 0, 10 * US, 1, 9 });
+    operation(lab, &(struct done){ READ, 9, 1, 2, 0, 10 * US, 1, 0 }); /* of which server? */
+    mounted(lab, "/srv/sub", 3);
+    operation(lab, &(struct done){ READ, 1, 1, 0, 0, 10 * US, 1, 3 });
+    operation(lab, &(struct done){ READ, 1, 1, 0, 0, 10 * US, 1, 2 });
+    assert_int_equal(object(lab, 3, 7, 3), 0); /* so file system 7 has two */
+    operation(lab, &(struct done){ READ, 1, 1, 0, 0, 10 * US, 1, 2 });
+    operation(lab, &(struct done){ READ, 1, 1, 0, 0, 10 * US, 1, 1 });
+    assert_int_equal(row(lab, TOP_EXPORT, "10.0.234.96 fsid 0x7")->operations, 2);
+    assert_int_equal(row(lab, TOP_EXPORT, "10.0.234.96:/srv")->operations, 4);
+    assert_int_equal(row(lab, TOP_EXPORT, "10.0.234.96:/srv/sub")->operations, 1);
+    assert_int_equal(row(lab, TOP_EXPORT, "-")->operations, 3);
+    expect_sums(lab);
+    assert_int_equal(top_names(lab->top), 11);
+    top_forget(lab->top);
+    assert_int_equal(top_names(lab->top), 0);
+    assert_int_equal(flow(lab, 1), 0);
+    assert_int_equal(path(lab, 1, 0, "/srv"), 0);
+    operation(lab, &(struct done){ READ, 1, 1, 1, 0, 10 * US, 1, 0 }); /* the same row again */
+    assert_int_equal(row(lab, TOP_EXPORT, "10.0.234.96:/srv")->operations, 5);
+    expect_sums(lab);
+}
+
 /* Deeper than any path that is shown whole, and longer than a label. */
 static void test_long_paths(void **state)
 {
@@ -459,9 +520,10 @@ int main(void)
 {
 #define TOP_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TOP_TEST(test_counts),     TOP_TEST(test_room),    TOP_TEST(test_sorting),
-        TOP_TEST(test_sent_again), TOP_TEST(test_waiting), TOP_TEST(test_names),
-        TOP_TEST(test_long_paths), TOP_TEST(test_filter),  cmocka_unit_test(test_spread),
+        TOP_TEST(test_counts),         TOP_TEST(test_room),       TOP_TEST(test_sorting),
+        TOP_TEST(test_sent_again),     TOP_TEST(test_waiting),    TOP_TEST(test_names),
+        TOP_TEST(test_exports),        TOP_TEST(test_long_paths), TOP_TEST(test_filter),
+        cmocka_unit_test(test_spread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
