@@ -44,6 +44,7 @@ int names_path(struct top_names *n, const struct record_path *path, struct err *
 {
     const struct top_path *parent = names_get_path(n, path->parent);
     uint64_t seed = path->parent ? (parent ? parent->hash : 1) : 2 + path->object;
+    uint32_t root = parent ? parent->root : path->id; /* |parent| moves when the array grows */
     struct top_path *to;
 
     if (!is_id(path->id, n->path_count) || path->parent >= path->id)
@@ -55,7 +56,7 @@ int names_path(struct top_names *n, const struct record_path *path, struct err *
                              .len = path->name.len,
                              .object = path->object,
                              .parent = path->parent,
-                             .root = parent ? parent->root : path->id };
+                             .root = root };
     if (!to->name)
         return err_memory(err, "names");
     to->hash = XXH3_64bits_withSeed(to->name, to->len, seed);
