@@ -61,6 +61,9 @@ struct lint_options {
     uint32_t ranges;  /* 0: LINT_RANGES */
     uint32_t names;   /* 0: LINT_NAMES */
     uint32_t blocks;  /* 0: LINT_BLOCKS */
+    /* Tells whether the text of a further finding of this rule is read; else it may be empty. NULL:
+     * it is. */
+    bool (*is_read)(void *ctx, enum lint_id rule);
 };
 
 struct lint_counts {

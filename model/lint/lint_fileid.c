@@ -39,10 +39,16 @@ int lint_fileid_learn(struct lint *lint, struct lint_object *o, struct err *err)
     uint64_t hash = hash_of(o);
     uint32_t at, others = 0;
 
+    o->elder = false;
     for (uint32_t i = table_first(&lint->by_fileid, hash, &at); i != TABLE_NONE;
-         i = table_next(&lint->by_fileid, hash, &at), others++)
-        if (same(&lint->objects[i], o))
-            lint->objects[i].shared = o->shared = true;
+         i = table_next(&lint->by_fileid, hash, &at), others++) {
+        struct lint_object *other = &lint->objects[i];
+
+        if (!same(other, o))
+            continue;
+        other->elder |= other->identified_at < o->identified_at;
+        o->elder |= o->identified_at < other->identified_at;
+    }
     if (others >= SAME_FILEID_MAX) { /* such a table would be slow */
         o->aliased = lint->any_alias = true;
         return 0;
@@ -93,7 +99,7 @@ int lint_fileid_judge(struct lint *lint, const struct effect *e, struct lint_obj
     uint32_t at;
     int result = 0;
 
-    if (!o->shared || !e->timed)
+    if (!o->elder || !e->timed) /* the others are not looked at for each operation */
         return 0;
     for (uint32_t i = table_first(&lint->by_fileid, hash, &at); result == 0 && i != TABLE_NONE;
          i = table_next(&lint->by_fileid, hash, &at)) {

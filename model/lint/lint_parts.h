@@ -80,7 +80,7 @@ struct lint_object {
     uint64_t fsid, fileid;
     int64_t identified_by, identified_at; /* |identified_at|: first */
     uint32_t server;
-    bool shared;  /* another object has its fsid and fileid; */
+    bool elder;   /* it was identified before another one with its fsid and fileid; */
     bool filed;   /* in |by_fileid| */
     bool said;    /* that was found to be wrong, */
     bool aliased; /* or it may be the same object: then it is not judged over time */
@@ -231,20 +231,27 @@ struct lint {
 
 /* Reports a finding.  Returns what the callback returns. */
 int lint_report(struct lint *lint, const struct lint_finding *finding, struct err *err);
+/* Whether anybody reads the text of a finding: to print it takes longer than to find it. */
+static inline bool lint_is_read(const struct lint *lint, enum lint_id id)
+{
+    return !lint->options.is_read || lint->options.is_read(lint->options.ctx, id);
+}
 #define LINT_SAY(lint, id, effect, earlier_, err, ...)                                             \
     __extension__({                                                                                \
-        char say_[LINT_TEXT_MAX];                                                                  \
+        char say_[LINT_TEXT_MAX] = "";                                                             \
                                                                                                    \
-        snprintf(say_, sizeof(say_), __VA_ARGS__);                                                 \
+        if (lint_is_read(lint, id))                                                                \
+            snprintf(say_, sizeof(say_), __VA_ARGS__);                                             \
         lint_report(lint, &(const struct lint_finding){ id, effect, earlier_, say_ }, err);        \
     })
 
-/* The same, for what contradicts |written|. */
+/* The same, for what contradicts |written|; it may become LINT_STABLE_LOST. */
 #define LINT_SAY_UNLESS_LOST(lint, id, effect, earlier_, written, err, ...)                        \
     __extension__({                                                                                \
-        char say_[LINT_TEXT_MAX];                                                                  \
+        char say_[LINT_TEXT_MAX] = "";                                                             \
                                                                                                    \
-        snprintf(say_, sizeof(say_), __VA_ARGS__);                                                 \
+        if (lint_is_read(lint, id) || lint_is_read(lint, LINT_STABLE_LOST))                        \
+            snprintf(say_, sizeof(say_), __VA_ARGS__);                                             \
         lint_contradiction(lint, &(const struct lint_finding){ id, effect, earlier_, say_ },       \
                            written, err);                                                          \
     })

@@ -66,9 +66,16 @@ static int found(void *ctx, const struct lint_finding *finding, struct err *err)
     return lint_view_add(ctx, finding, err);
 }
 
+static bool is_read(void *ctx, enum lint_id rule)
+{
+    return lint_view_reads(ctx, rule);
+}
+
 static int judge(struct lint_view *view, struct err *err)
 {
-    const struct lint_options options = { .rules = view->rules, .finding = found, .ctx = view };
+    const struct lint_options options = {
+        .rules = view->rules, .finding = found, .ctx = view, .is_read = is_read
+    };
     struct lint *lint = lint_new(&options, err);
     const struct effect_visitor visitor = {
         .called = called, .done = done, .ctx = lint, .lint = true

@@ -40,6 +40,11 @@ int lint_view_add(struct lint_view *v, const struct lint_finding *f, struct err 
     return 0;
 }
 
+bool lint_view_reads(const struct lint_view *v, enum lint_id rule)
+{
+    return v->chosen[rule] && v->found[rule] < v->top;
+}
+
 void lint_view_free(struct lint_view *v)
 {
     for (uint32_t i = 0; i < v->shown_count; i++)

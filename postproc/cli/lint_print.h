@@ -34,6 +34,8 @@ struct lint_view {
 
 /* Takes a finding of a chosen rule.  Returns 0 or a negative code. */
 int lint_view_add(struct lint_view *view, const struct lint_finding *finding, struct err *err);
+/* Whether the next finding of this rule is one of those that are printed. */
+bool lint_view_reads(const struct lint_view *view, enum lint_id rule);
 /* Returns how many findings of this level there are. */
 uint64_t lint_view_level(const struct lint_view *view, enum lint_level level);
 int lint_text(struct lint_view *view, struct err *err);

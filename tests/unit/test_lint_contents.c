@@ -163,6 +163,29 @@ static void test_stable(void **state)
     expect_read(lab, &loose, 'x', "stable-lost");
 }
 
+/* A finding whose text nobody reads has none, and is one nevertheless.  That of a READ can become
+ * one of another rule, whose texts are read. */
+static void test_unread(void **state)
+{
+    struct lab *lab = *state;
+    const struct writing stable = { 0, 10, 10, UNSTABLE, 10, FILE_SYNC, "one     " };
+
+    lab->reads_one = true;
+    lab->read = LINT_STABLE_LOST;
+    done(lab, write_letter(lab, 1, &stable, 'a'));
+    done(lab, write_letter(lab, 1, &elsewhere_two, 'b'));
+    expect(lab, "verifier-changed");
+    assert_int_equal(lab->unread, 1);
+    expect_read(lab, &stable, 'x', "stable-lost");
+    assert_int_equal(lab->unread, 1);
+    restart(lab, 0);
+    lab->read = LINT_READ_CONTENTS; /* held, and said when a verifier comes */
+    done(lab, write_letter(lab, 1, &loose, 'a'));
+    expect_read(lab, &loose, 'x', "");
+    end(lab, "read-contents");
+    assert_int_equal(lab->unread, 1);
+}
+
 /* The size of a file with uncommitted data. */
 static void test_size_after_restart(void **state)
 {
@@ -457,13 +480,21 @@ int main(void)
 {
 #define LINT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        LINT_TEST(test_contents),      LINT_TEST(test_contents_overlap),
-        LINT_TEST(test_contents_room), LINT_TEST(test_restart),
-        LINT_TEST(test_stable),        LINT_TEST(test_size_after_restart),
-        LINT_TEST(test_owed),          LINT_TEST(test_cut),
-        LINT_TEST(test_blocks),        LINT_TEST(test_blocks_overlap),
-        LINT_TEST(test_blocks_room),   LINT_TEST(test_blocks_read),
-        LINT_TEST(test_ranges_read),   LINT_TEST(test_read_restart),
+        LINT_TEST(test_contents),
+        LINT_TEST(test_contents_overlap),
+        LINT_TEST(test_contents_room),
+        LINT_TEST(test_restart),
+        LINT_TEST(test_unread),
+        LINT_TEST(test_stable),
+        LINT_TEST(test_size_after_restart),
+        LINT_TEST(test_owed),
+        LINT_TEST(test_cut),
+        LINT_TEST(test_blocks),
+        LINT_TEST(test_blocks_overlap),
+        LINT_TEST(test_blocks_room),
+        LINT_TEST(test_blocks_read),
+        LINT_TEST(test_ranges_read),
+        LINT_TEST(test_read_restart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
