@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The part "relay" of run.py: nfstee relay, with its ring and without, beside HAProxy in TCP mode
 (haproxy.cfg), socat, and no relay, all before one ftnfsd, in turns of short windows (ways.py): calls a second,
-latency, and the relay's CPU a call.  Then the latency beside readers of the ring that are stopped or killed;
-and that of clients at half load with a shadow that works, is stopped, or is killed.  Shares are told with the
-interval that the windows leave, and that of the relay beside its twin, for which only 100 % is true."""
+latency, and the relay's CPU a call.  Most of that is what any relay needs to sleep and to wake others up, which
+differs from hour to hour on one machine; so a loop that only passes bytes on (bench_bare.c) has turns, too.
+Then the latency beside readers of the ring that are stopped or killed; and that of clients at half load with a
+shadow that works, is stopped, or is killed.  Shares are told with the interval that the windows leave, and that
+of the relay beside its twin, for which only 100 % is true."""
 import os
 import pathlib
 import re
@@ -19,7 +21,7 @@ import time
 import part_live
 import ways
 
-SLOWER, CPU_MOST = 3, 15  # % than HAProxy; us of a call
+SLOWER, CPU_MOST, CPU_SHARE = 3, 15, 105  # % than HAProxy; us of a call; % of the bare loop's
 SLOW, LOST = "200us", 12  # a server's time; % of its calls a second that a lone client may lose by a relay
 # operation, clients, the server's time; windows of SECONDS in each round
 LOADS = [("getattr", 1, None), ("getattr", 16, None), ("getattr", 1, SLOW), ("getattr", 16, SLOW),
@@ -29,7 +31,8 @@ READERS, LATER = 3, 105  # that are stopped, and as many that are killed; % of t
 READER_WINDOWS, READER_SECONDS = 2, 0.5
 SHADOWED = {"works": 110, "is stopped": 105, "is killed": 105}  # % of the 99th percentile without a shadow
 PACED, PACED_WINDOWS, PACED_SECONDS, NICE = 4, 3, 0.5, 10  # clients at half load
-OURS, TWIN, BARE, DIRECT = "nfstee, ring", "nfstee, its twin", "nfstee, no ring", "direct"
+OURS, TWIN, NO_RING, DIRECT = "nfstee, ring", "nfstee, its twin", "nfstee, no ring", "direct"
+BARE = "a bare loop"
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -54,6 +57,11 @@ def nfstee(bench, server, *options):
                                 "127.0.0.1:0", "--to", "127.0.0.1:%s" % server, "--for", "1200s",
                                 *options], stdout=subprocess.PIPE, text=True)
     return process, int(re.search(r":(\d+) to", process.stdout.readline())[1])
+
+
+def bare(bench, server):
+    process = subprocess.Popen([str(bench.tools / "bench_bare"), server], stdout=subprocess.PIPE, text=True)
+    return process, int(process.stdout.readline())
 
 
 def other(program, server):
@@ -97,7 +105,8 @@ def one_load(bench, load, rounds):
     server, where = part_live.ftnfsd(bench, *(("--fault", "*:delay=" + delay) if delay else ()))
     rings = [str(bench.scratch / name) for name in ("ring", "twin")]
     all_of_them = {DIRECT: (server, where[1]), OURS: nfstee(bench, where[1], "--attach", rings[0]),
-                   TWIN: nfstee(bench, where[1], "--attach", rings[1]), BARE: nfstee(bench, where[1]),
+                   TWIN: nfstee(bench, where[1], "--attach", rings[1]), NO_RING: nfstee(bench, where[1]),
+                   BARE: bare(bench, where[1]),
                    "HAProxy": other("haproxy", where[1]), "socat": other("socat", where[1])}
     there = {name: way for name, way in all_of_them.items() if way}
     with ways.Load(bench.tools, operation, clients,
@@ -122,14 +131,16 @@ def beside_others(bench, load, rounds, report):
             name, ways.rate(windows), ways.p50(windows), ways.p99(windows),
             "%7.2f us CPU" % ways.cpu(windows) if name != "socat" else ""), flush=True)
     ours = found[OURS]
-    for name in filter(found.get, (TWIN, "HAProxy")):
-        tell_shares("of %s's" % name, ours, found[name], (ways.rate, ways.p50, *LATE))
+    for name in filter(found.get, (TWIN, "HAProxy", BARE)):
+        tell_shares("of %s's" % name, ours, found[name], (ways.rate, ways.p50, *LATE, ways.cpu))
     for of in (ways.rate, ways.p50, ways.p99) if "HAProxy" in found else ():
         report.add("relay, %s, %s of HAProxy's" % (what, of.__name__),
                    ways.share(of, ours, found["HAProxy"])[0], "%",
                    100 - SLOWER if of is ways.rate else 100 + SLOWER, of is ways.rate)
     if load[0] == "getattr" and not load[2]:
         report.add("relay, %s, CPU of a call" % what, ways.cpu(ours), "us", CPU_MOST, False)
+        report.add("relay, %s, CPU of a call, of the bare loop's" % what,
+                   ways.share(ways.cpu, ours, found[BARE])[0], "%", CPU_SHARE, False)
     if load[1:] == (1, SLOW):
         tell_shares("of the server's own", ours, found[DIRECT], (ways.rate,))
         report.add("relay, %s, rate of the server's own" % what,
