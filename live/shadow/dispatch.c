@@ -75,7 +75,7 @@ int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t sinc
 
 int dispatch_mend(struct shadow *s, struct request *r, struct err *err)
 {
-    bool is_known = r->effect.rpc_status != STATUS_NONE && !r->is_partial;
+    bool is_known = effect_of(r)->rpc_status != STATUS_NONE && !r->is_partial;
 
     for (uint32_t i = 0; i < r->touch_count; i++) {
         struct mirror_object *object = mirror_at(s->mirror, r->touches[i].what.object);
@@ -96,8 +96,7 @@ int dispatch_leave_out(struct shadow *s, struct request *r, enum shadow_fate fat
     r->fate = (uint8_t)fate;
     r->stage = STAGE_ENDED;
     requests_append(&s->recent, r);
-    buf_free(&r->call);
-    buf_free(&r->reply);
+    requests_shorten(s, r);
     loop_idle(s->loop, &s->judge);
     return dispatch_mend(s, r, err);
 }
@@ -129,7 +128,7 @@ static bool is_removed_later(const struct shadow *s, const struct request *r, ui
 static enum shadow_fate fate_of_object(const struct shadow *s, const struct request *r,
                                        uint32_t which, bool needs_all)
 {
-    uint32_t id = which == TEE_PARENT2 ? r->effect.parent2 : r->effect.object;
+    uint32_t id = r->objects[which];
     const struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
 
     if (!object)
@@ -156,7 +155,9 @@ static bool is_path(struct bytes name)
 
 enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)
 {
-    const struct effect *e = &r->effect;
+    const struct reading *reading = reading_of(r);
+    const struct rpc_header *h = &reading->header;
+    const struct effect *e = &reading->effect;
     bool is_link = action_makes_name2(effect_action(e)) && !e->parent;
     enum shadow_fate fate;
 
@@ -164,7 +165,7 @@ enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)
         return FATE_GAP;
     if (e->program != NFS3_PROGRAM && e->program != NFSACL_PROGRAM)
         return FATE_NOT_NFS;
-    if (r->header.body_protected || r->header.credential.flavor == RPC_GSS)
+    if (h->body_protected || h->credential.flavor == RPC_GSS)
         return FATE_SECURED;
     if (!e->procedure || !e->object_role || e->arguments != WALK_OK)
         return FATE_WITHOUT_OBJECT;
@@ -188,12 +189,12 @@ enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)
 /* What the request has made is known to be the same on both sides, as it was nowhere before. */
 static int take_new(struct shadow *s, struct request *r, struct err *err)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     struct mirror_object *object = e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
 
     if (!object || !e->succeeded || !effect_makes_name(e) || r->overlap & OVERLAP_NAME ||
         object->state != MIRROR_UNKNOWN || object->sut_handle_len ||
-        known_of(s, object->id)->born != r->message)
+        known_of(s, object->id)->born != s->message)
         return 0;
     if (!paths_want(s, object))
         return mirror_set_state(s->mirror, object, MIRROR_EXCLUDED, err);
@@ -204,7 +205,7 @@ static int take_new(struct shadow *s, struct request *r, struct err *err)
 
 int dispatch_made(struct shadow *s, const struct request *r, struct err *err)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     bool is_made = e->succeeded && effect_makes_name(e) && e->new_object;
     struct mirror_object *object = is_made ? mirror_at(s->mirror, e->new_object) : NULL;
     const struct mirror_object *parent =

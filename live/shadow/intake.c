@@ -58,28 +58,9 @@ int intake_message(void *ctx, const struct engine_tapped *tapped, struct err *er
     return buf_append(&s->reply, m->data, m->cap_len) < 0 ? err_memory(err, "requests") : 0;
 }
 
-static void read_reply(struct shadow *s, struct request *r, const struct record_operation *op)
-{
-    struct effect *e = &r->effect;
-    struct rpc_header h;
-    struct buf spare = r->reply;
-
-    r->reply = s->reply;
-    s->reply = spare;
-    r->is_partial |= s->reply_flags & SIGHTING_PARTIAL;
-    e->done_time = op->reply.time;
-    e->reply_flags = op->reply.flags;
-    e->rpc_status = op->rpc_status;
-    e->status = op->status;
-    if (rpc_parse(r->reply.data, (uint32_t)r->reply.len, (uint32_t)r->reply.len, &h) != RPC_OK)
-        return;
-    e->result_body = (struct bytes){ r->reply.data + h.body, h.body_len };
-    effect_decode_reply(e);
-}
-
 static int find_new(struct shadow *s, struct request *r, struct err *err)
 {
-    struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     struct err why = { 0 };
     struct mirror_object *object;
 
@@ -88,7 +69,8 @@ static int find_new(struct shadow *s, struct request *r, struct err *err)
     object = known_object(s, e->new_handle, &why);
     if (!object)
         return why.code == ERR_INPUT ? 0 : err_set(err, ERR_SYSTEM, "%s", why.text);
-    e->new_object = object->id;
+    r->objects[TEE_NEW] = object->id;
+    reading_identify(r);
     mirror_accessed(s->mirror, object, e->done_time);
     if (object->state != MIRROR_GONE)
         return 0;
@@ -102,25 +84,15 @@ static int find_new(struct shadow *s, struct request *r, struct err *err)
 static int end_request(struct shadow *s, struct request *r, const struct record_operation *op,
                        struct err *err)
 {
-    struct effect *e = &r->effect;
     struct named named;
 
     r->end = op->pairing == PAIRED ? op->reply.frame : s->position;
-    r->message = s->message;
     r->ended = loop_now(s->loop);
-    r->operation = tee_operation_keep(op);
-    if (!r->operation)
-        return err_memory(err, "requests");
-    if (op->pairing == PAIRED)
-        read_reply(s, r, op);
-    if (find_new(s, r, err) < 0)
+    r->is_partial |= op->pairing == PAIRED && s->reply_flags & SIGHTING_PARTIAL;
+    if (reading_keep(r, op, err) < 0 || find_new(s, r, err) < 0)
         return -err->code;
-    r->objects[TEE_OBJECT] = e->object;
-    r->objects[TEE_PARENT2] = e->parent2;
-    r->objects[TEE_NEW] = e->new_object;
     named = learn_named(s, r, op);
-    touches_set(s, r, &named);
-    return 0;
+    return touches_set(s, r, &named, err);
 }
 
 static int on_operation(struct shadow *s, const struct record_operation *op, struct err *err)
@@ -145,7 +117,7 @@ static int on_operation(struct shadow *s, const struct record_operation *op, str
         requests_free(s, r);
         return -err->code;
     }
-    gone = r->effect.succeeded ? learn_gone(s) : 0;
+    gone = effect_of(r)->succeeded ? learn_gone(s) : 0;
     if (learn_attributes(s, r, err) < 0 || touches_meet(s, r, err) < 0 || dispatch(s, r, err) < 0)
         return -err->code;
     return learn_removed(s, r, gone, err);

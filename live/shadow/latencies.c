@@ -16,7 +16,7 @@ void latencies_begin(struct shadow *s)
 
 void latencies_add(struct shadow *s, const struct request *r, int side, int64_t ns)
 {
-    const struct rpc_header *h = &r->header;
+    const struct rpc_header *h = &reading_of(r)->header;
     bool is_nfs = h->program == NFS3_PROGRAM && h->version == NFS3_VERSION;
     uint32_t row = is_nfs && h->procedure < OTHERS - 1 ? 1 + h->procedure : OTHERS;
 

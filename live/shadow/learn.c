@@ -107,7 +107,7 @@ static uint32_t named_before(const struct shadow *s, const struct request *r, ui
 struct named learn_named(const struct shadow *s, const struct request *r,
                          const struct record_operation *op)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     struct named found = { 0 };
 
     if (e->succeeded) {
@@ -208,7 +208,7 @@ static void see(struct known *k, const struct saying *it, const struct attribute
 static bool names_may_change(const struct shadow *s, uint64_t end)
 {
     for (const struct request *r = s->called.first; r && r->begin < end; r = r->next)
-        if (effect_changes_names(&r->effect))
+        if (r->changes_names)
             return true;
     return false;
 }
@@ -261,7 +261,7 @@ void learn_links(struct shadow *s, const struct request *r, const struct effect 
         effect_entries(sut, learn_link, s);
 
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
-        enum whose whose = i == TEE_OBJECT && r->effect.parent ? OF_PARENT : whose_of[i];
+        enum whose whose = i == TEE_OBJECT && effect_of(r)->parent ? OF_PARENT : whose_of[i];
         struct attributes a;
 
         if (r->objects[i] && effect_attributes(sut, whose, &a) && a.type != OBJECT_DIR &&
@@ -272,7 +272,7 @@ void learn_links(struct shadow *s, const struct request *r, const struct effect 
 
 static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct err *err)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     uint32_t id = r->objects[which];
     enum whose whose = which == TEE_OBJECT && e->parent ? OF_PARENT : whose_of[which];
     struct mirror_object *object = mirror_at(s->mirror, id);
@@ -333,15 +333,16 @@ static int learn_entries(struct shadow *s, const struct effect *e, const struct 
 int learn_attributes(struct shadow *s, struct request *r, struct err *err)
 {
     uint32_t gone = learn_gone(s);
+    const struct effect *e;
 
     if (gone)
         known_of(s, gone)->seen.is_known = false;
     for (uint32_t i = 0; i < TEE_OBJECTS; i++)
         if (r->objects[i] && learn_one(s, r, i, err) < 0)
             return -err->code;
+    e = effect_of(r);
     return learn_entries(
-        s, &r->effect,
-        &(struct saying){ .begin = r->begin, .end = r->end, .time = r->effect.done_time }, err);
+        s, e, &(struct saying){ .begin = r->begin, .end = r->end, .time = e->done_time }, err);
 }
 
 int learn_own(struct shadow *s, const struct record_operation *op, struct err *err)

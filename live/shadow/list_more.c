@@ -49,31 +49,35 @@ static bool begins_otherwise(const struct effect *ref, const struct effect *sut)
 
 static struct list_more *begin(struct request *r, struct err *err)
 {
-    if (!r->more && !(r->more = calloc(1, sizeof(*r->more))))
+    struct exchange *sut = r->sut;
+
+    if (!sut->more && !(sut->more = calloc(1, sizeof(*sut->more))))
         err_memory(err, "a listing");
-    return r->more;
+    return sut->more;
 }
 
 /* 1: the SUT is to be asked from there on; 0: it has no more; negative. */
 static int go_on(struct request *r, const struct effect *sut, struct err *err)
 {
     struct end_of end = end_of(sut);
+    struct list_more *more;
 
-    if (!sut->succeeded || !r->effect.eof || !sut->has_eof || sut->eof || !end.cookie)
+    if (!sut->succeeded || !effect_of(r)->eof || !sut->has_eof || sut->eof || !end.cookie)
         return 0;
-    if (!begin(r, err))
+    more = begin(r, err);
+    if (!more)
         return -err->code;
-    if (r->more->count == PARTS_MAX || r->more->bytes > BYTES_MAX)
+    if (more->count == PARTS_MAX || more->bytes > BYTES_MAX)
         return 0;
-    r->more->stage = MORE_PARTS;
-    r->more->at.sut_cookie = end.cookie;
-    listings_verifier(sut, r->more->at.sut_verifier);
+    more->stage = MORE_PARTS;
+    more->at.sut_cookie = end.cookie;
+    listings_verifier(sut, more->at.sut_verifier);
     return 1;
 }
 
 int list_more(struct request *r, const struct effect *sut, struct err *err)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
 
     if (effect_action(e) != ACTION_LIST || !e->succeeded)
         return 0;
@@ -81,13 +85,14 @@ int list_more(struct request *r, const struct effect *sut, struct err *err)
         return go_on(r, sut, err);
     if (!begin(r, err))
         return -err->code;
-    r->more->stage = MORE_BYTES;
+    r->sut->more->stage = MORE_BYTES;
     return 1;
 }
 
 static int keep(struct request *r, const struct rpc_answer *answer, int64_t ahead, struct err *err)
 {
     struct list_part *part = calloc(1, sizeof(*part));
+    struct list_more *more = r->sut->more;
 
     if (!part || buf_append(&part->call, answer->call.data, answer->call.len) < 0 ||
         buf_append(&part->reply, answer->message.data, answer->message.len) < 0) {
@@ -98,10 +103,10 @@ static int keep(struct request *r, const struct rpc_answer *answer, int64_t ahea
     }
     part->called = answer->called + ahead;
     part->arrived = answer->arrived + ahead;
-    *(r->more->last ? &r->more->last->next : &r->more->first) = part;
-    r->more->last = part;
-    r->more->count++;
-    r->more->bytes += part->call.len + part->reply.len;
+    *(more->last ? &more->last->next : &more->first) = part;
+    more->last = part;
+    more->count++;
+    more->bytes += part->call.len + part->reply.len;
     return 0;
 }
 
@@ -109,11 +114,13 @@ static int keep(struct request *r, const struct rpc_answer *answer, int64_t ahea
 static int replace(struct request *r, const struct rpc_answer *answer, int64_t ahead,
                    struct err *err)
 {
-    r->sut_call.len = r->sut_reply.len = 0;
-    r->sut_called = answer->called + ahead;
-    r->sut_arrived = answer->arrived + ahead;
-    if (buf_append(&r->sut_call, answer->call.data, answer->call.len) < 0 ||
-        buf_append(&r->sut_reply, answer->message.data, answer->message.len) < 0)
+    struct exchange *sut = r->sut;
+
+    sut->call.len = sut->reply.len = 0;
+    sut->called = answer->called + ahead;
+    sut->arrived = answer->arrived + ahead;
+    if (buf_append(&sut->call, answer->call.data, answer->call.len) < 0 ||
+        buf_append(&sut->reply, answer->message.data, answer->message.len) < 0)
         return err_memory(err, "a listing");
     return 0;
 }
@@ -121,14 +128,14 @@ static int replace(struct request *r, const struct rpc_answer *answer, int64_t a
 int list_take(struct request *r, const struct rpc_answer *answer, const struct effect *sut,
               int64_t ahead, struct err *err)
 {
-    if (r->more->stage == MORE_PARTS)
+    if (r->sut->more->stage == MORE_PARTS)
         return keep(r, answer, ahead, err) < 0 ? -err->code : go_on(r, sut, err);
-    if (!begins_otherwise(&r->effect, sut))
+    if (!begins_otherwise(effect_of(r), sut))
         return 0;
     if (replace(r, answer, ahead, err) < 0 || listings_note(&r->shadow->listings, r, sut, err) < 0)
         return -err->code;
-    r->sut_status = sut->status;
-    r->sut_succeeded = true;
+    r->sut->status = sut->status;
+    r->sut->succeeded = true;
     return go_on(r, sut, err);
 }
 

@@ -97,21 +97,22 @@ void listings_verifier(const struct effect *sut, uint8_t to[8])
 static void note_all(struct listings *l, struct request *r, const struct effect *sut,
                      struct cookies c[SIDES])
 {
+    const struct effect *e = effect_of(r);
     uint64_t begun = 0; /* where the SUT's listing goes on if it gave nothing */
     uint8_t verifier[8];
     const struct listing *from;
     struct list_begin begin;
 
     listings_verifier(sut, verifier);
-    from = r->effect.asked.cookie ? find(l, r->effect.object, r->effect.asked.cookie) : NULL;
+    from = e->asked.cookie ? find(l, e->object, e->asked.cookie) : NULL;
     if (from)
         begun = from->sut_cookie;
     if (from && from->flow == r->flow) /* another client's listing began at another time */
-        r->list = from->begin;
-    if (!r->effect.asked.cookie)
-        begin = (struct list_begin){ r->begin, r->sut_called };
+        r->sut->list = from->begin;
+    if (!e->asked.cookie)
+        begin = (struct list_begin){ r->begin, r->sut->called };
     else
-        begin = r->list;
+        begin = r->sut->list;
     for (uint32_t i = 0; i < c[REF].count; i++) {
         bool is_last = i + 1 == c[REF].count;
         uint32_t at = is_last || i >= c[SUT].count ? c[SUT].count - 1 : i;
@@ -119,7 +120,7 @@ static void note_all(struct listings *l, struct request *r, const struct effect 
 
         if (!c[REF].list[i])
             continue;
-        to = take_place(l, r->effect.object, c[REF].list[i]);
+        to = take_place(l, e->object, c[REF].list[i]);
         to->sut_cookie = c[SUT].count ? c[SUT].list[at] : begun;
         memcpy(to->sut_verifier, verifier, sizeof(verifier));
         to->flow = r->flow;
@@ -129,16 +130,17 @@ static void note_all(struct listings *l, struct request *r, const struct effect 
 
 int listings_note(struct listings *l, struct request *r, const struct effect *sut, struct err *err)
 {
+    const struct effect *e = effect_of(r);
     struct cookies *c;
 
-    if (!r->effect.succeeded || !sut->succeeded)
+    if (!e->succeeded || !sut->succeeded)
         return 0;
     if (begin(l, err) < 0)
         return -err->code;
     c = calloc(SIDES, sizeof(*c));
     if (!c)
         return err_memory(err, "listings");
-    effect_entries(&r->effect, on_entry, &c[REF]);
+    effect_entries(e, on_entry, &c[REF]);
     effect_entries(sut, on_entry, &c[SUT]);
     note_all(l, r, sut, c);
     free(c);

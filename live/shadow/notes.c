@@ -9,20 +9,20 @@
 
 struct bytes notes_contents(const struct request *r)
 {
-    const struct record_operation *op = r->operation;
+    struct record_operation op;
     uint32_t from;
 
-    if (!op || !(op->call.flags & SIGHTING_DATA))
+    if (!reading_operation(r, &op) || !(op.call.flags & SIGHTING_DATA))
         return (struct bytes){ 0 };
-    from = r->header.body + op->arguments.len;
-    if (from > r->call.len || op->data_length > r->call.len - from)
+    from = reading_of(r)->header.body + op.arguments.len;
+    if (from > r->call_len || op.data_length > r->call_len - from)
         return (struct bytes){ 0 };
-    return (struct bytes){ r->call.data + from, (uint32_t)op->data_length };
+    return (struct bytes){ r->call + from, (uint32_t)op.data_length };
 }
 
 /* --- sattr3 */
 
-struct reading {
+struct setting {
     struct sattr3 *to;
     struct nfstime3 *time; /* the one that comes */
     uint32_t times;
@@ -31,7 +31,7 @@ struct reading {
 
 static int on_field(void *ctx, const struct visit *v)
 {
-    struct reading *g = ctx;
+    struct setting *g = ctx;
     const struct field *f = v->field;
 
     if (g->is_over || v->whole)
@@ -64,7 +64,7 @@ static struct sattr3 read_attributes(const struct effect *e)
                          .uid = e->asked.uid,
                          .gid = e->asked.gid,
                          .size = e->asked.size };
-    struct reading reading = { .to = &to };
+    struct setting reading = { .to = &to };
     const struct visitor visitor = { .visit = on_field, .ctx = &reading };
     struct attributes after;
     struct walk w;
@@ -123,13 +123,13 @@ static void note_attributes(struct shadow *s, struct request *r, uint32_t id)
 
     if (!object)
         return;
-    attributes = read_attributes(&r->effect);
+    attributes = read_attributes(effect_of(r));
     copy_noted(s->copy, object, change_note_attributes(object->changes, time_at(r), &attributes));
 }
 
 static void note_write(struct shadow *s, struct request *r)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     struct mirror_object *object = copied(s, e->object);
     struct bytes contents = notes_contents(r);
     uint32_t count = (uint32_t)(e->has_done ? e->done : e->count);
@@ -160,8 +160,8 @@ static bool may_be_still_there(const struct shadow *s, const struct effect *e)
  * changes nothing (RFC 1813 s3.3.14). */
 static int note_move_of_unknown(struct shadow *s, struct request *r, struct err *err)
 {
-    struct mirror_object *parent = copied(s, r->effect.parent);
-    struct mirror_object *second = copied(s, r->effect.parent2);
+    struct mirror_object *parent = copied(s, effect_of(r)->parent);
+    struct mirror_object *second = copied(s, r->objects[TEE_PARENT2]);
 
     if (parent && dispatch_again(s, parent, r->begin, err) < 0)
         return -err->code;
@@ -170,7 +170,7 @@ static int note_move_of_unknown(struct shadow *s, struct request *r, struct err 
 
 static void note_names(struct shadow *s, struct request *r)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     struct mirror_object *parent = copied(s, e->parent), *second = copied(s, e->parent2);
     struct change_child child = child_of(s, e,
                                          effect_makes_name(e) ? e->new_object
@@ -189,7 +189,7 @@ static void note_names(struct shadow *s, struct request *r)
 
 int notes_take(struct shadow *s, struct request *r, struct err *err)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
 
     if (!e->succeeded)
         return 0;

@@ -43,17 +43,33 @@ void requests_answered(struct shadow *s, struct request *r)
     requests_take_out(&s->called, r);
 }
 
+static void free_exchange(struct exchange *sut)
+{
+    if (!sut)
+        return;
+    buf_free(&sut->call);
+    buf_free(&sut->reply);
+    list_more_free(sut->more);
+    free(sut);
+}
+
+static void free_aside(struct aside *aside)
+{
+    if (!aside)
+        return;
+    buf_free(&aside->changing);
+    free(aside->followers);
+    free(aside);
+}
+
 void requests_free(struct shadow *s, struct request *r)
 {
     touches_clear(s, r);
-    buf_free(&r->call);
-    buf_free(&r->reply);
-    buf_free(&r->sut_call);
-    buf_free(&r->sut_reply);
-    buf_free(&r->changing);
-    list_more_free(r->more);
-    free(r->followers);
-    free(r->operation);
+    reading_drop(s, r);
+    free(r->call);
+    free(r->answer);
+    free_exchange(r->sut);
+    free_aside(r->aside);
     free(r);
 }
 
@@ -84,7 +100,50 @@ void requests_free_all(struct shadow *s)
 
 uint64_t requests_bytes(const struct request *r)
 {
-    return sizeof(*r) + r->call.len + r->reply.len + r->sut_call.len + r->sut_reply.len;
+    return sizeof(*r) + r->touch_count * sizeof(*r->touches) + r->call_len + r->reply_len +
+           r->packed_len;
+}
+
+struct exchange *requests_exchange(struct request *r, struct err *err)
+{
+    if (!r->sut && !(r->sut = calloc(1, sizeof(*r->sut))))
+        err_memory(err, "requests");
+    return r->sut;
+}
+
+struct aside *requests_aside(struct request *r, struct err *err)
+{
+    if (!r->aside && !(r->aside = calloc(1, sizeof(*r->aside))))
+        err_memory(err, "requests");
+    return r->aside;
+}
+
+void requests_sum_up(struct request *r, const struct effect *e)
+{
+    r->action = (uint8_t)effect_action(e);
+    r->changes_names = effect_changes_names(e);
+    r->goes_on = r->action == ACTION_LIST && e->asked.cookie;
+}
+
+/* Of the call, all but the contents of a WRITE and the text of a SYMLINK, which come last; of the
+ * answer, the operation. */
+void requests_shorten(struct shadow *s, struct request *r)
+{
+    enum { SHORT = 2048 };
+    uint8_t *shorter;
+
+    r->is_left_out = true;
+    reading_drop(s, r);
+    if (r->call_len > SHORT && (shorter = realloc(r->call, SHORT))) {
+        r->call = shorter;
+        r->call_len = SHORT;
+    }
+    if (r->reply_len > SHORT) {
+        memmove(r->answer, r->answer + r->reply_len, r->packed_len);
+        r->reply_len = 0;
+        if ((shorter = realloc(r->answer, r->packed_len)))
+            r->answer = shorter;
+    }
 }
 
 /* --- calls */
@@ -110,36 +169,25 @@ static int find_object(struct shadow *s, struct bytes handle, uint32_t *id, stru
     return 0;
 }
 
-static int decode(struct shadow *s, struct request *r, const struct engine_tapped *tapped,
-                  struct err *err)
+static int decode(struct shadow *s, struct request *r, struct err *err)
 {
-    struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     uint32_t object, parent2;
 
-    e->procedure = tapped->procedure;
-    e->program = r->header.program;
-    e->version = r->header.version;
-    e->call_time = e->done_time = tapped->message->time;
-    e->call_flags = tapped->message->flags;
-    e->rpc_status = e->status = STATUS_NONE;
-    if (r->header.body > r->call.len)
+    requests_sum_up(r, e);
+    if (!e->arguments_body.data)
         return 0;
-    e->arguments_body =
-        (struct bytes){ r->call.data + r->header.body, (uint32_t)r->call.len - r->header.body };
-    e->arguments_length = r->header.body_len;
-    effect_decode(e);
     if (find_object(s, e->handle, &object, err) < 0 ||
         find_object(s, e->handle2, &parent2, err) < 0)
         return -err->code;
-    e->object = object;
-    e->parent = e->roles & ROLE_PARENT ? object : 0;
-    e->parent2 = parent2;
+    r->objects[TEE_OBJECT] = object;
+    r->objects[TEE_PARENT2] = parent2;
+    reading_identify(r);
     if (object)
-        mirror_accessed(s->mirror, mirror_at(s->mirror, object), e->call_time);
+        mirror_accessed(s->mirror, mirror_at(s->mirror, object), r->time);
     if (parent2 && parent2 != object)
-        mirror_accessed(s->mirror, mirror_at(s->mirror, parent2), e->call_time);
-    touches_set(s, r, &(struct named){ 0 });
-    return 0;
+        mirror_accessed(s->mirror, mirror_at(s->mirror, parent2), r->time);
+    return touches_set(s, r, &(struct named){ 0 }, err);
 }
 
 int requests_called(struct shadow *s, const struct engine_tapped *tapped, struct err *err)
@@ -147,21 +195,29 @@ int requests_called(struct shadow *s, const struct engine_tapped *tapped, struct
     const struct message *m = tapped->message;
     struct request *r = calloc(1, sizeof(*r));
     struct request **chain;
+    struct rpc_header h;
 
-    if (!r || buf_append(&r->call, m->data, m->cap_len) < 0) {
+    if (r)
+        r->call = malloc(m->cap_len + 1);
+    if (!r || !r->call) {
         free(r);
         return err_memory(err, "requests");
     }
+    memcpy(r->call, m->data, m->cap_len);
+    r->call_len = m->cap_len;
+    r->call_wire = m->wire_len;
+    r->call_flags = (uint16_t)m->flags;
     r->shadow = s;
     r->flow = m->flow->id;
     r->begin = m->frame;
+    r->time = m->time;
     r->is_partial = m->flags & SIGHTING_PARTIAL;
-    rpc_parse(r->call.data, m->cap_len, m->wire_len, &r->header);
-    r->xid = r->header.xid;
+    rpc_parse(r->call, m->cap_len, m->wire_len, &h);
+    r->xid = h.xid;
     chain = &s->by_xid[chain_of(r->flow, r->xid)];
     r->chain = *chain;
     *chain = r;
     requests_append(&s->called, r);
     s->last_called = r;
-    return decode(s, r, tapped, err);
+    return decode(s, r, err);
 }

@@ -37,7 +37,7 @@ static int replace(struct rewriting *g, struct piece piece)
 
 static int replace_handle(struct rewriting *g, const struct visit *v)
 {
-    const struct effect *e = &g->request->effect;
+    const struct effect *e = effect_of(g->request);
     uint32_t id = v->field->role & ROLE_PARENT2 ? e->parent2 : e->object;
     const struct mirror_object *object = id ? mirror_at(g->shadow->mirror, id) : NULL;
 
@@ -61,7 +61,7 @@ static int on_field(void *ctx, const struct visit *v)
         return replace_handle(g, v);
     if (f->cls == CLASS_COOKIE && g->listing)
         return replace(g, (struct piece){ eight.from, eight.end, false, { g->cookie, 8 } });
-    if (f->cls == CLASS_COUNT && g->request->more)
+    if (f->cls == CLASS_COUNT && sut_of(g->request)->more)
         return replace(g, (struct piece){ v->offset, v->offset + 4, false, { g->wide, 4 } });
     if (f->cls == CLASS_VERIFIER && g->listing)
         return replace(
@@ -78,10 +78,10 @@ static int on_field(void *ctx, const struct visit *v)
 /* Finds where the listing goes on.  False: nobody knows. */
 static bool find_place(struct rewriting *g)
 {
-    const struct effect *e = &g->request->effect;
+    const struct effect *e = effect_of(g->request);
 
-    if (g->request->more && g->request->more->stage == MORE_PARTS)
-        g->listing = &g->request->more->at;
+    if (sut_of(g->request)->more && sut_of(g->request)->more->stage == MORE_PARTS)
+        g->listing = &sut_of(g->request)->more->at;
     else if (effect_action(e) != ACTION_LIST || !e->asked.cookie)
         return true;
     else
@@ -93,7 +93,7 @@ static bool find_place(struct rewriting *g)
 
 static void put_pieces(const struct rewriting *g, struct xdr_put *put)
 {
-    struct bytes body = g->request->effect.arguments_body;
+    struct bytes body = effect_of(g->request)->arguments_body;
     uint32_t at = 0;
 
     for (uint32_t i = 0; i < g->count; i++) {
@@ -111,7 +111,7 @@ static void put_pieces(const struct rewriting *g, struct xdr_put *put)
 
 enum shadow_fate rewrite(struct shadow *s, const struct request *r, struct xdr_put *put)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     struct rewriting g = { .shadow = s, .request = r, .fate = FATE_COMPARED };
     const struct visitor visitor = { .visit = on_field, .ctx = &g };
     struct walk w;
@@ -119,8 +119,8 @@ enum shadow_fate rewrite(struct shadow *s, const struct request *r, struct xdr_p
     if (!find_place(&g))
         return FATE_LISTING;
     store_be32(g.wide, MORE_COUNT);
-    store_be32(g.ctime, r->sut_ctime.seconds);
-    store_be32(g.ctime + 4, r->sut_ctime.nseconds);
+    store_be32(g.ctime, sut_of(r)->ctime.seconds);
+    store_be32(g.ctime + 4, sut_of(r)->ctime.nseconds);
     walk(&w, e->procedure->arguments, e->arguments_body.data, e->arguments_body.len,
          e->arguments_length, false, &visitor);
     if (g.fate == FATE_COMPARED)

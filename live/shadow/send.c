@@ -32,7 +32,7 @@ enum { GUARDS_MAX = 16 };
 /* Others see what it does with the object; reading can change the access time. */
 static bool matters(const struct touch *t)
 {
-    return touch_may_change(t) || effect_reads_contents(&t->request->effect);
+    return touch_may_change(t) || request_reads(t->request);
 }
 
 /* |x| has to be answered by the SUT before |r| is sent: they share an object that one of them
@@ -42,12 +42,10 @@ static bool matters(const struct touch *t)
 static bool must_wait(const struct touch *r, const struct touch *x)
 {
     const uint32_t free = OVERLAP_OBJECT | OVERLAP_PARENT2 | OVERLAP_NEW;
-    const struct effect *later = &r->request->effect;
 
     if (x->request == r->request || !request_is_queued(x->request))
         return false;
-    if (effect_action(later) == ACTION_LIST && later->asked.cookie &&
-        effect_action(&x->request->effect) == ACTION_LIST)
+    if (r->request->goes_on && x->request->action == ACTION_LIST)
         return true;
     if (x->request->end <= r->request->begin)
         return matters(r) || matters(x);
@@ -56,11 +54,15 @@ static bool must_wait(const struct touch *r, const struct touch *x)
 
 static int follow(struct request *x, struct request *r, struct err *err)
 {
-    if (x->follower_count && x->followers[x->follower_count - 1] == r)
+    struct aside *a = requests_aside(x, err);
+
+    if (!a)
+        return -err->code;
+    if (a->follower_count && a->followers[a->follower_count - 1] == r)
         return 0;
-    if (GROW(x->followers, x->follower_count, x->follower_cap) < 0)
+    if (GROW(a->followers, a->follower_count, a->follower_cap) < 0)
         return err_memory(err, "requests");
-    x->followers[x->follower_count++] = r;
+    a->followers[a->follower_count++] = r;
     r->waits++;
     return 0;
 }
@@ -124,9 +126,9 @@ static void note_changes(struct shadow *s, const struct request *r)
         struct known *k = known_of(s, r->touches[i].what.object);
 
         if (touch_changes(&r->touches[i]) ||
-            (r->sut_succeeded && touch_may_change(&r->touches[i]))) {
+            (sut_of(r)->succeeded && touch_may_change(&r->touches[i]))) {
             k->changed = r->end;
-            k->sut_changed = r->sut_arrived;
+            k->sut_changed = sut_of(r)->arrived;
         }
     }
 }
@@ -134,7 +136,7 @@ static void note_changes(struct shadow *s, const struct request *r)
 /* The SUT has answered, or never will; then |fate| says why. */
 static int done(struct shadow *s, struct request *r, enum shadow_fate fate, struct err *err)
 {
-    uint64_t bytes = requests_bytes(r) - r->sut_call.len - r->sut_reply.len;
+    uint64_t bytes = requests_bytes(r);
 
     if (r->stage == STAGE_SENT || r->stage == STAGE_ASKING)
         s->counts.in_flight--;
@@ -143,9 +145,10 @@ static int done(struct shadow *s, struct request *r, enum shadow_fate fate, stru
     s->counts.waiting--;
     s->counts.waiting_bytes -= bytes;
     note_changes(s, r);
-    for (uint32_t i = 0; i < r->follower_count; i++)
-        send_release(s, r->followers[i]);
-    r->follower_count = 0;
+    for (uint32_t i = 0; r->aside && i < r->aside->follower_count; i++)
+        send_release(s, r->aside->followers[i]);
+    if (r->aside)
+        r->aside->follower_count = 0;
     loop_idle(s->loop, &s->judge);
     loop_idle(s->loop, &s->send);
     return fate == FATE_COMPARED ? 0 : dispatch_mend(s, r, err);
@@ -190,7 +193,8 @@ static bool is_another(const struct shadow *s, const struct mirror_object *objec
 static int again_with_directory(struct shadow *s, struct mirror_object *object,
                                 const struct request *r, struct err *err)
 {
-    struct mirror_object *parent = r->effect.parent ? mirror_at(s->mirror, r->effect.parent) : NULL;
+    uint32_t directory = effect_of(r)->parent;
+    struct mirror_object *parent = directory ? mirror_at(s->mirror, directory) : NULL;
 
     if (dispatch_again(s, object, r->end, err) < 0)
         return -err->code;
@@ -201,7 +205,7 @@ static int again_with_directory(struct shadow *s, struct mirror_object *object,
 static int take_handle(struct shadow *s, struct request *r, const struct effect *sut,
                        struct err *err)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
     struct mirror_object *object = e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
 
     if (effect_makes_name(e) && !e->succeeded && sut->succeeded && sut->new_handle.len) {
@@ -226,7 +230,7 @@ static int take_handle(struct shadow *s, struct request *r, const struct effect 
 
 static struct effect read_answer(const struct request *r, const struct rpc_answer *answer)
 {
-    struct effect sut = { .procedure = r->effect.procedure,
+    struct effect sut = { .procedure = effect_of(r)->procedure,
                           .rpc_status = answer->header->status,
                           .status = STATUS_NONE,
                           .result_body = answer->body };
@@ -251,10 +255,12 @@ static int send_again(struct shadow *s, struct request *r)
  * ctime and this one; it changed nothing, so it can be sent again. */
 static bool is_guard_late(struct request *r, const struct effect *sut)
 {
-    if (!(r->effect.asked.bits & ASKED_GUARD) || sut->status != NFS3ERR_NOT_SYNC ||
-        r->effect.status == NFS3ERR_NOT_SYNC || r->guards >= GUARDS_MAX)
+    const struct effect *e = effect_of(r);
+
+    if (!(e->asked.bits & ASKED_GUARD) || sut->status != NFS3ERR_NOT_SYNC ||
+        e->status == NFS3ERR_NOT_SYNC || r->sut->guards >= GUARDS_MAX)
         return false;
-    r->has_sut_ctime = false;
+    r->sut->has_ctime = false;
     return true;
 }
 
@@ -263,10 +269,10 @@ static int learn_answer(struct shadow *s, struct request *r, const struct effect
 {
     struct effect sut = *answered;
 
-    if (effect_action(&r->effect) == ACTION_LIST && listings_note(&s->listings, r, &sut, err) < 0)
+    if (r->action == ACTION_LIST && listings_note(&s->listings, r, &sut, err) < 0)
         return -err->code;
-    r->sut_succeeded = sut.succeeded;
-    r->sut_status = sut.status;
+    r->sut->succeeded = sut.succeeded;
+    r->sut->status = sut.status;
     learn_links(s, r, &sut);
     return take_handle(s, r, &sut, err);
 }
@@ -307,9 +313,9 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
         if (is_guard_late(r, &sut))
             return send_again(s, r);
     }
-    if (buf_append(&r->sut_call, answer->call.data, answer->call.len) < 0)
+    if (buf_append(&r->sut->call, answer->call.data, answer->call.len) < 0)
         return err_memory(err, "requests");
-    r->sut_called = answer->called + ahead;
+    r->sut->called = answer->called + ahead;
     send_note_unsettled(s);
     if (answer->outcome != RPC_ANSWERED) {
         if (s->is_down && !s->is_given_up) {
@@ -319,10 +325,10 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
         }
         return done(s, r, s->is_down ? FATE_SUT_GONE : FATE_UNANSWERED, err);
     }
-    r->has_sut_reply = true;
-    r->sut_arrived = answer->arrived + ahead;
+    r->sut->has_reply = true;
+    r->sut->arrived = answer->arrived + ahead;
     latencies_add(s, r, SUT, answer->arrived - answer->called);
-    if (buf_append(&r->sut_reply, answer->message.data, answer->message.len) < 0)
+    if (buf_append(&r->sut->reply, answer->message.data, answer->message.len) < 0)
         return err_memory(err, "requests");
     r->is_unlearnt = s->is_checking; /* perhaps another server answered it */
     if (s->is_checking)
@@ -337,7 +343,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
 
 int send_learn(struct shadow *s, struct request *r, struct err *err)
 {
-    struct bytes reply = { r->sut_reply.data, (uint32_t)r->sut_reply.len };
+    struct bytes reply = { r->sut->reply.data, (uint32_t)r->sut->reply.len };
     struct rpc_header header;
     struct rpc_answer answer = { .header = &header };
     struct effect sut;
@@ -358,6 +364,7 @@ static int on_ctime(void *ctx, const struct rpc_answer *answer, struct err *err)
 {
     struct request *r = ctx;
     struct GETATTR3res res = { .status = NFS3ERR_SERVERFAULT };
+    struct exchange *sut = r->sut;
 
     if (answer->outcome == RPC_CANCELLED)
         return 0;
@@ -368,10 +375,10 @@ static int on_ctime(void *ctx, const struct rpc_answer *answer, struct err *err)
     if (answer->header->status == RPC_SUCCESS &&
         bind_read(nfs3_binding(NFSPROC3_GETATTR)->result, answer->body, &res) != WALK_OK)
         res.status = NFS3ERR_SERVERFAULT;
-    r->sut_ctime = res.status ? (struct nfstime3){ 0 } : res.obj_attributes.ctime;
-    if (r->effect.status == NFS3ERR_NOT_SYNC)
-        r->sut_ctime = (struct nfstime3){ r->sut_ctime.seconds == 1 ? 2 : 1, 999999999 };
-    r->has_sut_ctime = true;
+    sut->ctime = res.status ? (struct nfstime3){ 0 } : res.obj_attributes.ctime;
+    if (effect_of(r)->status == NFS3ERR_NOT_SYNC)
+        sut->ctime = (struct nfstime3){ sut->ctime.seconds == 1 ? 2 : 1, 999999999 };
+    sut->has_ctime = true;
     r->stage = STAGE_WAITING;
     r->shadow->counts.in_flight--;
     make_ready(r->shadow, r);
@@ -380,7 +387,7 @@ static int on_ctime(void *ctx, const struct rpc_answer *answer, struct err *err)
 
 static int ask_ctime(struct shadow *s, struct request *r, struct err *err)
 {
-    const struct mirror_object *object = mirror_at(s->mirror, r->effect.object);
+    const struct mirror_object *object = mirror_at(s->mirror, r->objects[TEE_OBJECT]);
     const struct rpc_target target = { NFS3_PROGRAM, NFS3_VERSION, NFSPROC3_GETATTR,
                                        s->setup.credential };
     struct xdr_put *put = rpc_client_begin(s->sut, &target);
@@ -389,7 +396,7 @@ static int ask_ctime(struct shadow *s, struct request *r, struct err *err)
         return RPC_CLIENT_FULL;
     xdr_put_opaque(put, object ? mirror_sut_handle(s->mirror, object) : (struct bytes){ 0 });
     r->stage = STAGE_ASKING;
-    r->guards++;
+    r->sut->guards++;
     s->counts.in_flight++;
     return rpc_client_end(s->sut, on_ctime, r, NULL, err);
 }
@@ -399,14 +406,17 @@ static int ask_ctime(struct shadow *s, struct request *r, struct err *err)
 /* Returns 0, or RPC_CLIENT_FULL. */
 static int send_one(struct shadow *s, struct request *r, struct err *err)
 {
-    const struct rpc_header *h = &r->header;
+    const struct reading *reading = reading_of(r);
+    const struct rpc_header *h = &reading->header;
     const struct rpc_target target = { h->program, h->version, h->procedure, &h->credential };
     enum shadow_fate fate = dispatch_fate(s, r);
     struct xdr_put *put;
 
     if (fate != FATE_COMPARED)
         return done(s, r, fate, err);
-    if (r->effect.asked.bits & ASKED_GUARD && !r->has_sut_ctime)
+    if (!requests_exchange(r, err))
+        return -err->code;
+    if (reading->effect.asked.bits & ASKED_GUARD && !r->sut->has_ctime)
         return ask_ctime(s, r, err);
     put = rpc_client_begin(s->sut, &target);
     if (!put)
@@ -418,7 +428,7 @@ static int send_one(struct shadow *s, struct request *r, struct err *err)
     }
     r->stage = STAGE_SENT;
     s->counts.in_flight++;
-    return rpc_client_end(s->sut, r->more ? on_more : on_answer, r, NULL, err);
+    return rpc_client_end(s->sut, r->sut->more ? on_more : on_answer, r, NULL, err);
 }
 
 int send_run(void *ctx, struct err *err)

@@ -6,87 +6,11 @@
 #ifndef NFSDIGEST_SHADOW_PARTS_H
 #define NFSDIGEST_SHADOW_PARTS_H
 
-#include "align/overlap.h"
 #include "base/index.h"
 #include "mirror/objects.h"
 #include "mirror/popularity.h"
-#include "shadow/shadow.h"
+#include "shadow/request_parts.h"
 #include "tap/tap_ring.h"
-#include "wire/rpc.h"
-
-struct request;
-
-/* --- what a request touches, in the list of all that touch the object */
-
-struct touch {
-    struct request *request;
-    struct touch *next, *previous;
-    struct overlap_touch what; /* |object|: an id of the mirror */
-    uint32_t would;            /* |what.flags| of the request if it had succeeded */
-    uint32_t epoch;            /* the object's, when the reference had answered, */
-    bool was_same;             /* and whether it was the same on both sides then */
-    bool is_held;              /* the request waits until the object's changes are played */
-};
-
-/* --- requests */
-
-enum stage {
-    STAGE_CALLED,   /* the reference has not answered it */
-    STAGE_ENDED,    /* it is not sent to the SUT */
-    STAGE_WAITING,  /* for requests before it, for held objects, or for room */
-    STAGE_ASKING,   /* the SUT for the ctime of a guard */
-    STAGE_SENT,     /* to the SUT */
-    STAGE_ANSWERED, /* by the SUT, or given up; waits for its turn in the log */
-};
-
-enum { REQUEST_CHAINS = 4096, CHANGING_BYTES = 16384 };
-
-/* When a listing began, of which a request gets a further part; zeros: nobody knows. */
-struct list_begin {
-    uint64_t begin; /* entry of its first call */
-    int64_t called; /* when the SUT was asked, ns since 1970 */
-};
-
-struct request_list {
-    struct request *first, *last;
-};
-
-struct request {
-    struct shadow *shadow;
-    struct request *next, *previous; /* in the list of its stage */
-    struct request *chain;           /* in the table of calls */
-    struct request *ready;           /* the next one that can be sent */
-    uint8_t stage, fate;
-    bool is_partial; /* not all bytes of its messages were seen */
-    bool has_sut_reply, sut_succeeded;
-    int64_t sut_status;
-    bool is_void;     /* the SUT has begun anew since it was sent */
-    bool has_made;    /* something that was nowhere before */
-    bool is_unlearnt; /* the SUT's answer, until it is known that it is the same server */
-    uint32_t flow, xid;
-    uint64_t begin, end;                         /* entries of the ring */
-    uint64_t message;                            /* the number of the reply, of all messages */
-    int64_t ended;                               /* ns of the loop's clock */
-    int64_t sut_called, sut_arrived;             /* ns since 1970 */
-    struct buf call, reply, sut_call, sut_reply; /* messages */
-    struct rpc_header header;                    /* of |call| */
-    struct effect effect; /* leads into |call| and |reply|; its times: ns since 1970 */
-    struct touch touches[OVERLAP_TOUCHES];
-    uint32_t touch_count;
-    uint32_t waits;             /* for so many others, and held objects */
-    uint32_t overlap;           /* bits */
-    struct buf changing;        /* of a listing: names that others changed, each with a NUL byte */
-    struct request **followers; /* those that wait for this one */
-    uint32_t follower_count, follower_cap;
-    uint32_t objects[TEE_OBJECTS], epochs[TEE_OBJECTS];
-    bool known[TEE_OBJECTS];
-    bool has_sut_ctime;
-    struct nfstime3 sut_ctime;          /* of a guard */
-    uint32_t guards;                    /* times that the SUT's ctime was asked for */
-    struct list_begin list;             /* of a listing that was not begun by it */
-    struct list_more *more;             /* of the SUT's listing; or NULL */
-    struct record_operation *operation; /* for the log; free() */
-};
 
 /* --- objects */
 
@@ -144,14 +68,6 @@ struct engine_object {
 
 enum { LISTINGS = 8192 };
 
-struct listing {
-    uint32_t object; /* 0: free */
-    uint64_t cookie, sut_cookie;
-    uint8_t sut_verifier[8];
-    struct list_begin begin;
-    uint32_t flow;
-};
-
 struct listings {
     struct listing *ring; /* LISTINGS */
     uint32_t next;
@@ -167,27 +83,6 @@ const struct listing *listings_find(const struct listings *listings, uint32_t ob
 void listings_free(struct listings *listings);
 
 /* --- list_more.c: further calls for the SUT's part of a listing */
-
-struct list_part {
-    struct list_part *next;
-    struct buf call, reply;
-    int64_t called, arrived; /* ns since 1970 */
-};
-
-enum list_stage {
-    MORE_BYTES, /* the same call again, for more bytes */
-    MORE_PARTS, /* what comes after the last reply */
-};
-
-enum { MORE_COUNT = 32768 /* bytes that such calls ask for */ };
-
-struct list_more {
-    enum list_stage stage;
-    struct listing at;
-    struct list_part *first, *last; /* replies after |sut_reply| */
-    uint32_t count;
-    uint64_t bytes;
-};
 
 /* Both return 1 if the SUT has to be asked again by |r->more|, 0, or a negative code.  |sut|: its
  * answer to the request; list_take: its answer to such a call.  |ahead|: of the wall clock. */
@@ -240,6 +135,8 @@ struct shadow {
     struct name_gone names_gone[NAMES_GONE]; /* the latest ones */
     uint32_t next_gone;
     uint32_t removed[2], moved; /* objects that lost a name by the operation that ends now */
+    struct reading readings[READINGS];
+    uint64_t reading_used; /* the latest number */
     struct listings listings;
     struct scrub *scrub; /* NULL: it was not wanted */
 
@@ -278,6 +175,13 @@ void requests_drop(struct shadow *s, struct request *r);
 void requests_free(struct shadow *s, struct request *r);
 void requests_free_all(struct shadow *s);
 uint64_t requests_bytes(const struct request *r);
+/* Sets what others look at, so that they need not read it. */
+void requests_sum_up(struct request *r, const struct effect *effect);
+/* Takes the bytes of long messages away, that are not needed if it is not sent. */
+void requests_shorten(struct shadow *s, struct request *r);
+/* Adds what is not there yet.  NULL: no memory. */
+struct exchange *requests_exchange(struct request *r, struct err *err);
+struct aside *requests_aside(struct request *r, struct err *err);
 
 /* --- touches.c */
 
@@ -297,7 +201,7 @@ struct named {
     uint32_t first, second; /* what its names stand for, if it failed */
 };
 
-void touches_set(struct shadow *s, struct request *r, const struct named *named);
+int touches_set(struct shadow *s, struct request *r, const struct named *named, struct err *err);
 void touches_clear(struct shadow *s, struct request *r);
 /* Gives |r|, which ends now, and all that were under way with it their bits.  Objects whose order
  * of changes is not known are copied again. */
@@ -307,23 +211,6 @@ bool touches_rival(const struct shadow *s, const struct request *r, uint32_t obj
 bool touches_quiet(const struct shadow *s, uint32_t object, uint64_t before);
 /* A request that changes the object is under way on the reference, or was so after |since|. */
 bool touches_changing(const struct shadow *s, uint32_t object, uint64_t since);
-
-static inline bool touch_changes(const struct touch *t)
-{
-    return t->what.flags & TOUCH_CHANGES;
-}
-
-/* On the SUT, a request that failed on the reference may succeed, and the other way around. */
-static inline bool touch_may_change(const struct touch *t)
-{
-    return (t->what.flags | t->would) & TOUCH_CHANGES;
-}
-
-/* Under way to the SUT. */
-static inline bool request_is_queued(const struct request *r)
-{
-    return r->stage == STAGE_WAITING || r->stage == STAGE_ASKING || r->stage == STAGE_SENT;
-}
 
 /* --- learn.c: objects, names and attributes */
 

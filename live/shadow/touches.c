@@ -6,6 +6,8 @@
 #include "base/grow.h"
 #include "shadow/shadow_parts.h"
 
+#include <stdlib.h>
+
 struct known *known_get(struct shadow *s, uint32_t object, struct err *err)
 {
     struct known *k;
@@ -51,13 +53,14 @@ static void touch_what_was_there(const struct effect *e, struct overlap_touch *t
 {
     if (!(t->flags & TOUCH_CHANGES) || !(e->asked.bits & ASKED_SIZE))
         return;
-    t->flags = (t->flags & ~(uint32_t)TOUCH_ATTRIBUTES_ONLY) | TOUCH_TRUNCATES | TOUCH_HAS_RANGE;
+    t->flags &= (uint16_t)~TOUCH_ATTRIBUTES_ONLY;
+    t->flags |= TOUCH_TRUNCATES | TOUCH_HAS_RANGE;
     t->start = 0;
     t->end = UINT64_MAX;
 }
 
 static void touch_named(struct overlap_touch what[], uint32_t *count, uint32_t object,
-                        uint32_t flags)
+                        uint16_t flags)
 {
     if (object && *count < OVERLAP_TOUCHES)
         what[(*count)++] = (struct overlap_touch){ .object = object, .flags = TOUCH_NAMED | flags };
@@ -82,10 +85,12 @@ static uint32_t would(const struct effect *failed, const struct overlap_touch *t
     return touch->flags;
 }
 
-void touches_set(struct shadow *s, struct request *r, const struct named *named)
+int touches_set(struct shadow *s, struct request *r, const struct named *named, struct err *err)
 {
     struct overlap_touch what[OVERLAP_TOUCHES];
-    uint32_t count = overlap_touches(&r->effect, named->gone, what);
+    const struct effect *e = effect_of(r);
+    uint32_t count = overlap_touches(e, named->gone, what);
+    struct touch *touches = NULL;
 
     if (named->moved != named->gone) /* its ctime changes */
         touch_named(what, &count, named->moved, TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY);
@@ -94,18 +99,23 @@ void touches_set(struct shadow *s, struct request *r, const struct named *named)
 
     for (uint32_t i = 0; i < count; i++) {
         if (what[i].bit == OVERLAP_NEW)
-            touch_what_was_there(&r->effect, &what[i]);
-        if (what[i].bit == OVERLAP_OBJECT && effect_action(&r->effect) == ACTION_LINK)
+            touch_what_was_there(e, &what[i]);
+        if (what[i].bit == OVERLAP_OBJECT && r->action == ACTION_LINK)
             what[i].flags |= TOUCH_ATTRIBUTES_ONLY; /* one more name, whatever else changes */
     }
+    if (count && !(touches = calloc(count, sizeof(*touches))))
+        return err_memory(err, "requests");
     for (uint32_t i = 0; i < r->touch_count; i++)
         unlink_touch(s, &r->touches[i]);
-    r->touch_count = count;
+    free(r->touches);
+    r->touches = touches;
+    r->touch_count = (uint8_t)count;
     for (uint32_t i = 0; i < count; i++) {
-        r->touches[i] =
-            (struct touch){ .request = r, .what = what[i], .would = would(&r->effect, &what[i]) };
-        link_touch(s, &r->touches[i]);
+        touches[i] =
+            (struct touch){ .request = r, .what = what[i], .would = (uint16_t)would(e, &what[i]) };
+        link_touch(s, &touches[i]);
     }
+    return 0;
 }
 
 void touches_clear(struct shadow *s, struct request *r)
@@ -115,6 +125,8 @@ void touches_clear(struct shadow *s, struct request *r)
         if (!known_of(s, r->touches[i].what.object)->first)
             learn_forget(s, r->touches[i].what.object);
     }
+    free(r->touches);
+    r->touches = NULL;
     r->touch_count = 0;
 }
 
@@ -127,7 +139,7 @@ static bool were_at_once(const struct request *r, const struct request *x)
 /* Attributes that one request sets on the object. */
 static bool sets(const struct touch *t)
 {
-    return touch_changes(t) && effect_changes_rights(&t->request->effect);
+    return touch_changes(t) && effect_changes_rights(effect_of(t->request));
 }
 
 /* Whose times count is not known: those that one request sets, or those that a server sets when
@@ -137,14 +149,15 @@ static bool is_about_times(const struct touch *a, const struct touch *b)
     const uint32_t both = a->what.flags & b->what.flags;
 
     return both & TOUCH_CHANGES &&
-           ((a->request->effect.asked.bits | b->request->effect.asked.bits) & ASKED_TIMES) &&
-           effect_action(&a->request->effect) != effect_action(&b->request->effect);
+           ((effect_of(a->request)->asked.bits | effect_of(b->request)->asked.bits) &
+            ASKED_TIMES) &&
+           a->request->action != b->request->action;
 }
 
 /* What is made in a directory can inherit its group and its access control list, but not times. */
 static bool sets_what_others_get(const struct touch *t)
 {
-    const struct effect *e = &t->request->effect;
+    const struct effect *e = effect_of(t->request);
 
     return sets(t) &&
            (effect_action(e) != ACTION_SET || e->asked.bits & (ASKED_MODE | ASKED_UID | ASKED_GID));
@@ -154,7 +167,7 @@ static bool sets_what_others_get(const struct touch *t)
 static bool is_inherited(const struct touch *setting, const struct touch *other)
 {
     return sets_what_others_get(setting) && touch_changes(other) &&
-           other->what.flags & TOUCH_HAS_NAME && effect_makes_name(&other->request->effect);
+           other->what.flags & TOUCH_HAS_NAME && effect_makes_name(effect_of(other->request));
 }
 
 /* One sets attributes, and so does the other one, or it takes the set-id bits away by writing. */
@@ -168,7 +181,7 @@ static bool is_about_attributes(const struct touch *setting, const struct touch 
  * was the last one, the LINK was executed before, but would come too late on the SUT. */
 static bool is_linked_late(const struct touch *last, const struct touch *first)
 {
-    return effect_action(&last->request->effect) == ACTION_LINK && touch_changes(last) &&
+    return last->request->action == ACTION_LINK && touch_changes(last) &&
            last->what.bit == OVERLAP_OBJECT && !first->what.bit && touch_changes(first) &&
            first->what.flags & TOUCH_RIGHTS;
 }
@@ -213,15 +226,22 @@ static uint32_t bits_of(const struct touch *mine, const struct touch *theirs)
 /* A listing has the name that another request makes or takes at the same time, or not. */
 static int note_changing(const struct touch *listing, const struct touch *changing, struct err *err)
 {
-    struct buf *names = &listing->request->changing;
-    const struct effect *e = &changing->request->effect;
-    struct bytes name = changing->what.bit == OVERLAP_PARENT2 ? e->name2 : e->name;
+    const struct effect *e;
+    struct aside *aside;
+    struct bytes name;
 
-    if (effect_action(&listing->request->effect) != ACTION_LIST || !touch_changes(changing) ||
-        !(changing->what.flags & TOUCH_HAS_NAME) || !changing->request->call.len || !name.len ||
-        memchr(name.data, 0, name.len) || names->len > CHANGING_BYTES)
+    if (listing->request->action != ACTION_LIST || !touch_changes(changing) ||
+        !(changing->what.flags & TOUCH_HAS_NAME) || changing->request->is_left_out)
         return 0;
-    if (buf_append(names, name.data, name.len) < 0 || buf_append(names, "", 1) < 0)
+    e = effect_of(changing->request);
+    name = changing->what.bit == OVERLAP_PARENT2 ? e->name2 : e->name;
+    aside = requests_aside(listing->request, err);
+    if (!aside)
+        return -err->code;
+    if (!name.len || memchr(name.data, 0, name.len) || aside->changing.len > CHANGING_BYTES)
+        return 0;
+    if (buf_append(&aside->changing, name.data, name.len) < 0 ||
+        buf_append(&aside->changing, "", 1) < 0)
         return err_memory(err, "requests");
     return 0;
 }
@@ -233,10 +253,10 @@ static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool
     struct request *r = mine->request, *x = theirs->request;
     bool spreads;
 
-    r->overlap |= bits_of(mine, theirs);
-    x->overlap |= bits_of(theirs, mine);
+    r->overlap |= (uint16_t)bits_of(mine, theirs);
+    x->overlap |= (uint16_t)bits_of(theirs, mine);
     if (x->overlap & OVERLAP_NAME && x->has_made && /* perhaps something else was there */
-        dispatch_again(s, mirror_at(s->mirror, x->effect.new_object), x->begin, err) < 0)
+        dispatch_again(s, mirror_at(s->mirror, x->objects[TEE_NEW]), x->begin, err) < 0)
         return -err->code;
     if (note_changing(mine, theirs, err) < 0 || note_changing(theirs, mine, err) < 0)
         return -err->code;

@@ -30,7 +30,9 @@ static void forget(struct shadow *s, const struct request *r)
 /* When the SUT gave its last answer. */
 static int64_t end_on_sut(const struct request *r)
 {
-    return r->more && r->more->last ? r->more->last->arrived : r->sut_arrived;
+    const struct exchange *sut = sut_of(r);
+
+    return sut->more && sut->more->last ? sut->more->last->arrived : sut->arrived;
 }
 
 /* An object that was not the same before the request says nothing about the SUT. */
@@ -51,8 +53,10 @@ static bool is_stale(const struct shadow *s, const struct request *r)
 /* What one server has changed and the other has not differs now, whatever the rules say. */
 static bool is_one_sided(const struct request *r)
 {
-    return r->has_sut_reply && r->sut_succeeded != r->effect.succeeded &&
-           (effect_changes_names(&r->effect) || r->effect.object_role & ROLE_MODIFIES);
+    const struct exchange *sut = sut_of(r);
+
+    return sut->has_reply && sut->succeeded != effect_of(r)->succeeded &&
+           (r->changes_names || effect_of(r)->object_role & ROLE_MODIFIES);
 }
 
 /* The servers differ now in what the request is about. */
@@ -77,7 +81,7 @@ static bool has_other_names(const struct shadow *s, const struct request *r, uin
 {
     const struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
 
-    return object && s->unsettled >= r->sut_called &&
+    return object && s->unsettled >= sut_of(r)->called &&
            (known_of(s, id)->was_linked || object->is_root);
 }
 
@@ -86,10 +90,11 @@ static bool has_other_names(const struct shadow *s, const struct request *r, uin
 static bool has_lost_names(const struct shadow *s, const struct request *r)
 {
     const struct mirror_object *object =
-        r->effect.object ? mirror_at(s->mirror, r->effect.object) : NULL;
+        r->objects[TEE_OBJECT] ? mirror_at(s->mirror, r->objects[TEE_OBJECT]) : NULL;
+    const struct exchange *sut = sut_of(r);
 
-    return (r->sut_status == NFS3ERR_STALE) != (r->effect.status == NFS3ERR_STALE) && object &&
-           (!object->names || s->unsettled >= r->sut_called) && !object->is_root;
+    return (sut->status == NFS3ERR_STALE) != (effect_of(r)->status == NFS3ERR_STALE) && object &&
+           (!object->names || s->unsettled >= sut->called) && !object->is_root;
 }
 
 /* What a name stands for was not the same: a directory that goes may not be empty on the SUT. */
@@ -109,17 +114,20 @@ static bool names_another(const struct shadow *s, const struct request *r)
  * its type. */
 static bool depends_on_named(const struct shadow *s, const struct request *r)
 {
-    return r->has_sut_reply && r->sut_status != r->effect.status &&
+    const struct effect *e = effect_of(r);
+    const struct exchange *sut = sut_of(r);
+
+    return sut->has_reply && sut->status != e->status &&
            (names_another(s, r) ||
-            (s->unsettled >= r->sut_called && (r->effect.name.data || r->effect.name2.data)));
+            (s->unsettled >= sut->called && (e->name.data || e->name2.data)));
 }
 
 /* From when on the answer that is judged speaks: a listing, from its first part on. */
 static struct list_begin begin_of(const struct request *r)
 {
-    bool goes_on = effect_action(&r->effect) == ACTION_LIST && r->effect.asked.cookie;
+    const struct exchange *sut = sut_of(r);
 
-    return goes_on ? r->list : (struct list_begin){ r->begin, r->sut_called };
+    return r->goes_on ? sut->list : (struct list_begin){ r->begin, sut->called };
 }
 
 bool verdicts_steady(const struct shadow *s, uint32_t object)
@@ -143,7 +151,7 @@ bool verdicts_steady(const struct shadow *s, uint32_t object)
         if (x == r || !touch_may_change(t))
             continue;
         if (x->begin < r->end || x->stage == STAGE_SENT ||
-            (x->stage == STAGE_ANSWERED && x->sut_called < end_on_sut(r)))
+            (x->stage == STAGE_ANSWERED && sut_of(x)->called < end_on_sut(r)))
             return false;
     }
     return true;
@@ -153,8 +161,8 @@ bool verdicts_placed(const struct shadow *s, const struct mirror_object *object)
 {
     const struct request *r = s->judged;
 
-    return effect_action(&r->effect) != ACTION_LIST || s->unsettled < begin_of(r).called ||
-           object->parent == r->effect.object || object->id == r->effect.object;
+    return r->action != ACTION_LIST || s->unsettled < begin_of(r).called ||
+           object->parent == r->objects[TEE_OBJECT] || object->id == r->objects[TEE_OBJECT];
 }
 
 /* It was copied again since the request: what the answers say of it is older. */
@@ -174,8 +182,9 @@ static struct bytes bytes_of(const struct buf *b)
 /* NULL: there are none, or no memory. */
 static struct tee_sut *further_parts(const struct request *r, const struct tee_sut *sut)
 {
-    const struct list_part *part = r->more ? r->more->first : NULL;
-    struct tee_sut *all = part ? calloc(r->more->count, sizeof(*all)) : NULL;
+    const struct list_more *more = sut_of(r)->more;
+    const struct list_part *part = more ? more->first : NULL;
+    struct tee_sut *all = part ? calloc(more->count, sizeof(*all)) : NULL;
 
     for (uint32_t i = 0; all && part; i++, part = part->next) {
         all[i] = *sut;
@@ -192,10 +201,10 @@ static void tell_readers(struct shadow *s, const struct request *r, uint32_t obj
 {
     for (const struct touch *t = object ? known_of(s, object)->first : NULL; t; t = t->next) {
         const struct request *x = t->request;
-        const int64_t until[SIDES] = { x->effect.done_time, x->sut_arrived };
 
-        if (x != r && effect_reads_contents(&x->effect) && x->begin < r->end)
-            teelog_accessed(s->log, object, until);
+        if (x != r && request_reads(x) && x->begin < r->end)
+            teelog_accessed(s->log, object,
+                            (const int64_t[SIDES]){ effect_of(x)->done_time, sut_of(x)->arrived });
     }
 }
 
@@ -216,25 +225,28 @@ static int take_attributes(struct shadow *s, const struct request *r, uint32_t i
 
 static int judge(struct shadow *s, struct request *r, struct err *err)
 {
-    const struct effect *e = &r->effect;
+    const struct effect *e = effect_of(r);
+    const struct exchange *sut = sut_of(r);
     struct mirror_object *made =
         e->succeeded && e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
+    struct record_operation operation;
     struct tee_verdict verdict = { .what = TEE_AGREES };
     struct tee_sut *further;
     int result;
-    struct tee_pair pair = { .reference = r->operation,
+    struct tee_pair pair = { .reference = reading_operation(r, &operation) ? &operation : NULL,
                              .contents = e->contents.len ? e->contents : notes_contents(r),
                              .overlap = r->overlap,
-                             .changing = bytes_of(&r->changing),
+                             .changing =
+                                 r->aside ? bytes_of(&r->aside->changing) : (struct bytes){ 0 },
                              .made = r->has_made,
                              .sut = { .own = &s->sut_own,
                                       .server = &s->setup.sut.nfs,
-                                      .call = bytes_of(&r->sut_call),
-                                      .called = r->sut_called,
-                                      .arrived = r->sut_arrived } };
+                                      .call = bytes_of(&sut->call),
+                                      .called = sut->called,
+                                      .arrived = sut->arrived } };
 
-    if (r->has_sut_reply)
-        pair.sut.reply = bytes_of(&r->sut_reply);
+    if (sut->has_reply)
+        pair.sut.reply = bytes_of(&sut->reply);
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
         pair.object[i] = r->objects[i];
         pair.known[i] =
@@ -245,7 +257,7 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
     teelog_unsettled(s->log, s->unsettled);
     further = further_parts(r, &pair.sut);
     pair.further = further;
-    pair.further_count = further ? r->more->count : 0;
+    pair.further_count = further ? sut->more->count : 0;
     result = teelog_pair(s->log, &pair, &verdict, err);
     free(further);
     if (result < 0)
@@ -261,10 +273,13 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
 /* What no pair has told the log: RENAME changes what it moves, REMOVE other names' file. */
 static void tell_changes(struct shadow *s, const struct request *r)
 {
-    const int64_t times[SIDES][2] = { [REF] = { r->effect.call_time, r->effect.done_time },
-                                      [SUT] = { r->sut_called, r->sut_arrived } };
+    const struct effect *e = effect_of(r);
+    const struct exchange *sut = sut_of(r);
+    const int64_t times[SIDES][2] = {
+        [REF] = { e->call_time, e->done_time }, [SUT] = { sut->called, sut->arrived }
+    };
 
-    if (!r->effect.succeeded || !r->sut_succeeded)
+    if (!e->succeeded || !sut->succeeded)
         return;
     for (uint32_t i = 0; i < r->touch_count; i++)
         if (touch_changes(&r->touches[i]) && !r->touches[i].what.bit)
@@ -275,17 +290,17 @@ static void tell_changes(struct shadow *s, const struct request *r)
 static void tell_reads(struct shadow *s, const struct request *r)
 {
     const int64_t now = loop_now(s->loop) + send_wall_clock_ahead();
-    const int64_t until[SIDES] = { now, r->sut_called ? now : 0 };
+    const int64_t until[SIDES] = { now, sut_of(r)->called ? now : 0 };
 
-    if (effect_reads_contents(&r->effect))
-        teelog_accessed(s->log, r->effect.object, until);
+    if (request_reads(r))
+        teelog_accessed(s->log, r->objects[TEE_OBJECT], until);
 }
 
 /* What |r| made counted as the same on both sides, as it was nowhere before; nobody looked. */
 static int check_made(struct shadow *s, const struct request *r, struct err *err)
 {
     struct mirror_object *made =
-        r->has_made && r->effect.new_object ? mirror_at(s->mirror, r->effect.new_object) : NULL;
+        r->has_made && r->objects[TEE_NEW] ? mirror_at(s->mirror, r->objects[TEE_NEW]) : NULL;
 
     return made && made->state == MIRROR_SYNCHRONIZED ? dispatch_again(s, made, r->end, err) : 0;
 }

@@ -34,10 +34,14 @@ enum {
 /* One of the things that a request touches. */
 struct overlap_touch {
     uint32_t object;
-    uint32_t bit;   /* OVERLAP_OBJECT, ... of the request that touches; 0: of what it removes */
-    uint32_t flags; /* TOUCH_ bits */
-    uint64_t start, end; /* bytes */
-    uint64_t name;       /* hash */
+    uint16_t bit;   /* OVERLAP_OBJECT, ... of the request that touches; 0: of what it removes */
+    uint16_t flags; /* TOUCH_ bits */
+    union {
+        struct {
+            uint64_t start, end; /* TOUCH_HAS_RANGE: bytes */
+        };
+        uint64_t name; /* TOUCH_HAS_NAME: hash */
+    };
 };
 
 enum {

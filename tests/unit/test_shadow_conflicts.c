@@ -98,13 +98,16 @@ static void write_arguments(const struct asking *a, struct buf *to)
 static void ask(struct shadow *s, struct request *r, const struct asking *a, uint64_t begin,
                 uint64_t end)
 {
-    struct effect *e = &r->effect;
+    struct effect *e = &reading_begin(s, r)->effect;
+    struct buf body = { 0 };
 
     *r = (struct request){ .shadow = s, .begin = begin, .end = end, .stage = STAGE_ENDED };
-    write_arguments(a, &r->call);
+    write_arguments(a, &body);
+    r->call = body.data;
+    r->call_len = (uint32_t)body.len;
     *e = (struct effect){ .procedure = procedure_find(NFS3_PROGRAM, NFS3_VERSION, a->procedure),
-                          .arguments_body = { r->call.data, (uint32_t)r->call.len },
-                          .arguments_length = (uint32_t)r->call.len,
+                          .arguments_body = { r->call, r->call_len },
+                          .arguments_length = r->call_len,
                           .status = STATUS_NONE,
                           .rpc_status = STATUS_NONE };
     effect_decode(e);
@@ -115,7 +118,23 @@ static void ask(struct shadow *s, struct request *r, const struct asking *a, uin
     e->parent = e->roles & ROLE_PARENT ? a->on : 0;
     e->parent2 = a->to;
     e->new_object = a->made;
-    touches_set(s, r, &(struct named){ .gone = a->gone, .moved = a->moved, .first = a->named });
+    r->objects[TEE_OBJECT] = a->on;
+    r->objects[TEE_PARENT2] = a->to;
+    r->objects[TEE_NEW] = a->made;
+    requests_sum_up(r, e);
+    assert_int_equal(
+        touches_set(s, r, &(struct named){ .gone = a->gone, .moved = a->moved, .first = a->named },
+                    &err),
+        0);
+}
+
+static void drop(struct request *r)
+{
+    free(r->call);
+    free(r->touches);
+    if (r->aside)
+        buf_free(&r->aside->changing);
+    free(r->aside);
 }
 
 /* Returns the objects that are not synchronized any more, as bits. */
@@ -131,8 +150,8 @@ static uint32_t left_by(const struct asking *first, const struct asking *second,
     assert_int_equal(touches_meet(&s, &b, &err), 0);
     for (uint32_t i = D1; i < OBJECTS_END; i++)
         left |= mirror_at(s.mirror, i)->state != MIRROR_SYNCHRONIZED ? 1u << i : 0;
-    buf_free(&a.call);
-    buf_free(&b.call);
+    drop(&a);
+    drop(&b);
     mirror_close(s.mirror);
     free(s.known);
     return left;
@@ -256,10 +275,8 @@ static uint32_t bits_beside(const struct asking *a, const struct asking *b)
         ask(&s, &r[!first], b, 20, 40 - (uint64_t)first * 10);
         assert_int_equal(touches_meet(&s, &r[1], &err), 0);
         bits[first] = r[first].overlap;
-        for (int i = 0; i < 2; i++) {
-            buf_free(&r[i].call);
-            buf_free(&r[i].changing);
-        }
+        for (int i = 0; i < 2; i++)
+            drop(&r[i]);
         mirror_close(s.mirror);
         free(s.known);
     }
@@ -322,7 +339,7 @@ static void test_gone_early(void **state)
         s.names_gone[5] = (struct name_gone){ D1, F, XXH3_64bits("x", 1), 25 };
         ask(&s, &r, &remove, begun, 40);
         assert_int_equal(learn_named(&s, &r, &unused).gone, begun == 20 ? F : 0);
-        buf_free(&r.call);
+        drop(&r);
         mirror_close(s.mirror);
         free(s.known);
     }
@@ -344,14 +361,12 @@ static void test_listed(void **state)
         ask(&s, &r[0], &move, 10, 30);
         ask(&s, &r[1], &list, late ? 35 : 20, 40);
         assert_int_equal(touches_meet(&s, &r[1], &err), 0);
-        assert_int_equal(r[1].changing.len, late ? 0 : 3);
-        assert_int_equal(r[0].changing.len, 0);
+        assert_null(r[0].aside);
+        assert_int_equal(r[1].aside ? r[1].aside->changing.len : 0, late ? 0 : 3);
         if (!late)
-            assert_memory_equal(r[1].changing.data, "to", 3);
-        for (int i = 0; i < 2; i++) {
-            buf_free(&r[i].call);
-            buf_free(&r[i].changing);
-        }
+            assert_memory_equal(r[1].aside->changing.data, "to", 3);
+        for (int i = 0; i < 2; i++)
+            drop(&r[i]);
         mirror_close(s.mirror);
         free(s.known);
     }
@@ -380,9 +395,9 @@ static void test_last_name(void **state)
         }
         assert_int_equal(learn_removed(&s, &r[0], F, &err), 0);
         assert_int_equal(mirror_at(s.mirror, F)->state, links ? MIRROR_QUEUED : MIRROR_GONE);
-        buf_free(&r[0].call);
+        drop(&r[0]);
         if (links == 1)
-            buf_free(&r[1].call);
+            drop(&r[1]);
         mirror_close(s.mirror);
         free(s.known);
     }
@@ -404,7 +419,7 @@ static void test_forgotten(void **state)
     assert_int_equal(touches_meet(&s, &r, &err), 0);
     assert_int_equal(mirror_at(s.mirror, F)->state, MIRROR_QUEUED);
     assert_int_equal(mirror_at(s.mirror, D1)->state, MIRROR_SYNCHRONIZED);
-    buf_free(&r.call);
+    drop(&r);
     mirror_close(s.mirror);
     free(s.known);
 }

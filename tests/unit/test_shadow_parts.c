@@ -112,13 +112,16 @@ static void test_listings(void **state)
     const uint64_t ours[] = { 11, 12, 13, 14 }, theirs[] = { 501, 502 }, later[] = { 15 };
     struct buf a = { 0 }, b = { 0 };
     struct listings l = { .ring = NULL };
-    struct request r = { .touch_count = 0 };
-    struct effect sut;
+    struct shadow s = { .reading_used = 0 };
+    struct exchange with = { .guards = 0 };
+    struct request r = { .shadow = &s, .sut = &with };
+    struct effect sut, *said;
 
     (void)state;
     wire_init();
-    r.effect = reply(&a, ours, 4, 1);
-    r.effect.object = DIRECTORY;
+    said = &reading_begin(&s, &r)->effect;
+    *said = reply(&a, ours, 4, 1);
+    said->object = DIRECTORY;
     sut = reply(&b, theirs, 2, 9);
     assert_int_equal(listings_note(&l, &r, &sut, &err), 0);
     assert_int_equal(place_of(&l, 11), 501);
@@ -129,9 +132,9 @@ static void test_listings(void **state)
     assert_null(listings_find(&l, DIRECTORY, 99));
     assert_null(listings_find(&l, DIRECTORY + 1, 11));
 
-    r.effect = reply(&a, later, 1, 1); /* the SUT has nothing more: it stays where it was */
-    r.effect.object = DIRECTORY;
-    r.effect.asked.cookie = 14;
+    *said = reply(&a, later, 1, 1); /* the SUT has nothing more: it stays where it was */
+    said->object = DIRECTORY;
+    said->asked.cookie = 14;
     sut = reply(&b, NULL, 0, 9);
     assert_int_equal(listings_note(&l, &r, &sut, &err), 0);
     assert_int_equal(place_of(&l, 15), 502);
@@ -145,15 +148,19 @@ static void test_listings_bound(void **state)
 {
     struct buf a = { 0 }, b = { 0 };
     struct listings l = { .ring = NULL };
-    struct request r = { .touch_count = 0 };
+    struct shadow s = { .reading_used = 0 };
+    struct exchange with = { .guards = 0 };
+    struct request r = { .shadow = &s, .sut = &with };
+    struct effect *said;
 
     (void)state;
+    said = &reading_begin(&s, &r)->effect;
     for (uint64_t i = 1; i <= LISTINGS + 10; i++) {
         const uint64_t cookie[] = { i }, theirs[] = { i + 1000000 };
         struct effect sut;
 
-        r.effect = reply(&a, cookie, 1, 1);
-        r.effect.object = DIRECTORY;
+        *said = reply(&a, cookie, 1, 1);
+        said->object = DIRECTORY;
         sut = reply(&b, theirs, 1, 1);
         assert_int_equal(listings_note(&l, &r, &sut, &err), 0);
     }

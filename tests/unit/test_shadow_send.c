@@ -106,13 +106,18 @@ static void write_arguments(const struct asking *a, int side, struct listing own
 
 static void ask(struct request *r, const struct asking *a, uint64_t begun, uint64_t ended)
 {
-    struct effect *e = &r->effect;
+    struct effect *e = &reading_begin(&s, r)->effect;
+    struct buf body = { 0 };
 
     *r = (struct request){ .shadow = &s, .begin = begun, .end = ended, .stage = STAGE_WAITING };
-    write_arguments(a, REF, (struct listing){ .cookie = a->cookie }, 512, &r->call);
+    write_arguments(a, REF, (struct listing){ .cookie = a->cookie }, 512, &body);
+    r->call = body.data;
+    r->call_len = (uint32_t)body.len;
+    r->sut = calloc(1, sizeof(*r->sut));
+    assert_non_null(r->sut);
     *e = (struct effect){ .procedure = procedure_find(NFS3_PROGRAM, NFS3_VERSION, a->procedure),
-                          .arguments_body = { r->call.data, (uint32_t)r->call.len },
-                          .arguments_length = (uint32_t)r->call.len,
+                          .arguments_body = { r->call, r->call_len },
+                          .arguments_length = r->call_len,
                           .status = STATUS_NONE,
                           .rpc_status = STATUS_NONE };
     effect_decode(e);
@@ -122,7 +127,10 @@ static void ask(struct request *r, const struct asking *a, uint64_t begun, uint6
     e->object = a->on;
     e->parent = e->roles & ROLE_PARENT ? a->on : 0;
     e->parent2 = a->to;
-    touches_set(&s, r, &(struct named){ 0 });
+    r->objects[TEE_OBJECT] = a->on;
+    r->objects[TEE_PARENT2] = a->to;
+    requests_sum_up(r, e);
+    assert_int_equal(touches_set(&s, r, &(struct named){ 0 }, &err), 0);
 }
 
 static void drop(struct request *r)
@@ -130,8 +138,11 @@ static void drop(struct request *r)
     s.is_ending = true; /* nothing is forgotten */
     touches_clear(&s, r);
     s.is_ending = false;
-    buf_free(&r->call);
-    free(r->followers);
+    free(r->call);
+    free(r->sut);
+    if (r->aside)
+        free(r->aside->followers);
+    free(r->aside);
 }
 
 /* --- what the SUT gets */
@@ -170,7 +181,7 @@ static void test_rewritten(void **state)
     set_up();
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         ask(&r, &all[i], 1, 2);
-        r.sut_ctime = (struct nfstime3){ 77, 5 };
+        r.sut->ctime = (struct nfstime3){ 77, 5 };
         becomes(&r, &all[i], (struct listing){ 0 }, 512);
         drop(&r);
     }
@@ -221,12 +232,12 @@ static void test_listings(void **state)
     assert_int_equal(index_reserve(&s.listings.by_cookie, LISTINGS), 0);
     index_put(&s.listings.by_cookie, hash_of(D1, 9), 0);
     becomes(&r, &next, theirs, 512);
-    r.more = &more; /* its next entry did not fit */
+    r.sut->more = &more; /* its next entry did not fit */
     becomes(&r, &next, theirs, MORE_COUNT);
     drop(&r);
 
     ask(&r, &first, 1, 2);
-    r.more = &more;
+    r.sut->more = &more;
     becomes(&r, &first, (struct listing){ 0 }, MORE_COUNT);
     more.stage = MORE_PARTS; /* the reference has no more, the SUT has */
     more.at.sut_cookie = 55;
@@ -248,7 +259,7 @@ static uint32_t waits(const struct asking *a, const struct asking *b, uint64_t e
     ask(&second, b, 20, 40);
     assert_int_equal(find_order(&s, &second, &err), 0);
     found = second.waits;
-    assert_int_equal(first.follower_count, found);
+    assert_int_equal(first.aside ? first.aside->follower_count : 0, found);
     first.stage = STAGE_ANSWERED;
     second.waits = 0;
     assert_int_equal(find_order(&s, &second, &err), 0);
@@ -327,15 +338,16 @@ static void test_guard(void **state)
     (void)state;
     set_up();
     ask(&r, &set, 10, 20);
-    r.guards = 1;
-    r.has_sut_ctime = true;
+    r.sut->guards = 1;
+    r.sut->has_ctime = true;
     assert_false(is_guard_late(&r, &other));
     assert_true(is_guard_late(&r, &late));
-    assert_false(r.has_sut_ctime);
-    r.guards = GUARDS_MAX;
+    assert_false(r.sut->has_ctime);
+    r.sut->guards = GUARDS_MAX;
     assert_false(is_guard_late(&r, &late));
-    r.guards = 1;
-    r.effect.status = NFS3ERR_NOT_SYNC;
+    r.sut->guards = 1;
+    reading_begin(&s, &r)->effect =
+        (struct effect){ .asked.bits = ASKED_GUARD, .status = NFS3ERR_NOT_SYNC };
     assert_false(is_guard_late(&r, &late));
     drop(&r);
     tear_down();

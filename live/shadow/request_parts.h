@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/request_parts.h
+ *
+ * A client's request, from its call on.  For the files of the shadow alone.
+ *
+ * Memory of a request that waits for the SUT: sizeof(struct request), sizeof(struct touch) for each
+ * thing that it touches, its messages, and about 30 bytes.
+ */
+#ifndef NFSDIGEST_SHADOW_REQUEST_PARTS_H
+#define NFSDIGEST_SHADOW_REQUEST_PARTS_H
+
+#include "align/overlap.h"
+#include "shadow/shadow.h"
+#include "wire/rpc.h"
+
+struct request;
+
+/* --- what a request touches, in the list of all that touch the object */
+
+struct touch {
+    struct request *request;
+    struct touch *next, *previous;
+    struct overlap_touch what; /* |object|: an id of the mirror */
+    uint32_t epoch;            /* the object's, when the reference had answered, */
+    bool was_same;             /* and whether it was the same on both sides then */
+    bool is_held;              /* the request waits until the object's changes are played */
+    uint16_t would;            /* |what.flags| of the request if it had succeeded */
+};
+
+/* --- requests */
+
+enum stage {
+    STAGE_CALLED,   /* the reference has not answered it */
+    STAGE_ENDED,    /* it is not sent to the SUT */
+    STAGE_WAITING,  /* for requests before it, for held objects, or for room */
+    STAGE_ASKING,   /* the SUT for the ctime of a guard */
+    STAGE_SENT,     /* to the SUT */
+    STAGE_ANSWERED, /* by the SUT, or given up; waits for its turn in the log */
+};
+
+enum { REQUEST_CHAINS = 4096, CHANGING_BYTES = 16384 };
+
+/* When a listing began, of which a request gets a further part; zeros: nobody knows. */
+struct list_begin {
+    uint64_t begin; /* entry of its first call */
+    int64_t called; /* when the SUT was asked, ns since 1970 */
+};
+
+struct request_list {
+    struct request *first, *last;
+};
+
+struct listing {
+    uint32_t object; /* 0: free */
+    uint64_t cookie, sut_cookie;
+    uint8_t sut_verifier[8];
+    struct list_begin begin;
+    uint32_t flow;
+};
+
+struct list_part {
+    struct list_part *next;
+    struct buf call, reply;
+    int64_t called, arrived; /* ns since 1970 */
+};
+
+enum list_stage {
+    MORE_BYTES, /* the same call again, for more bytes */
+    MORE_PARTS, /* what comes after the last reply */
+};
+
+enum { MORE_COUNT = 32768 /* bytes that such calls ask for */ };
+
+struct list_more {
+    enum list_stage stage;
+    struct listing at;
+    struct list_part *first, *last; /* after the exchange's */
+    uint32_t count;
+    uint64_t bytes;
+};
+
+/* What a request and the SUT have to do with each other, from the first call to the SUT on. */
+struct exchange {
+    int64_t called, arrived; /* ns since 1970 */
+    struct buf call, reply;  /* messages */
+    int64_t status;
+    bool has_reply, succeeded;
+    bool has_ctime;
+    struct nfstime3 ctime;  /* of a guard */
+    uint32_t guards;        /* times that the SUT's ctime was asked for */
+    struct list_begin list; /* of a listing that was not begun by it */
+    struct list_more *more; /* of the SUT's listing; or NULL */
+};
+
+/* What few requests have. */
+struct aside {
+    struct buf changing;        /* of a listing: names that others changed, each with a NUL byte */
+    struct request **followers; /* those that wait for this one */
+    uint32_t follower_count, follower_cap;
+};
+
+/* Thousands may wait for a slow SUT: so it has its messages as they came, and little else.  What
+ * they say is read when somebody asks: effect_of. */
+struct request {
+    struct shadow *shadow;
+    struct request *next, *previous; /* in the list of its stage */
+    union {
+        struct request *chain; /* STAGE_CALLED: in the table of calls */
+        struct request *ready; /* STAGE_WAITING: the next one that can be sent */
+    };
+    uint8_t *call;         /* the message */
+    uint8_t *answer;       /* the reply, and the operation as operation_pack writes it */
+    struct touch *touches; /* |touch_count| of them */
+    struct exchange *sut;  /* sut_of; or NULL */
+    struct aside *aside;   /* or NULL */
+    uint64_t begin, end;   /* entries of the ring */
+    int64_t time;          /* of the call, ns since 1970 */
+    int64_t ended;         /* ns of the loop's clock */
+    uint32_t call_len;     /* bytes that were seen, */
+    uint32_t call_wire;    /* and all of them */
+    uint32_t reply_len;    /* in |answer|, */
+    uint32_t packed_len;   /* and behind it */
+    uint32_t flow, xid;
+    uint32_t waits;      /* for so many others, and held objects */
+    uint16_t call_flags; /* SIGHTING_ bits */
+    uint32_t objects[TEE_OBJECTS], epochs[TEE_OBJECTS];
+    bool known[TEE_OBJECTS];
+    uint8_t stage, fate;
+    uint8_t touch_count;
+    uint16_t overlap;       /* bits */
+    uint8_t action;         /* enum action */
+    bool is_partial : 1;    /* not all bytes of its messages were seen */
+    bool is_void : 1;       /* the SUT has begun anew since it was sent */
+    bool is_unlearnt : 1;   /* the SUT's answer, until it is known that it is the same server */
+    bool is_left_out : 1;   /* it has no whole messages any more */
+    bool has_made : 1;      /* something that was nowhere before */
+    bool changes_names : 1; /* effect_changes_names */
+    bool goes_on : 1;       /* a listing that was not begun by it */
+};
+
+/* --- what a request says, while somebody asks */
+
+enum { READINGS = 16 };
+
+struct reading {
+    const struct request *of; /* NULL: free */
+    uint64_t used;            /* the larger, the later */
+    struct rpc_header header; /* of the call */
+    struct effect effect;     /* leads into the messages; its times: ns since 1970 */
+};
+
+/* --- reading.c: what requests say */
+
+/* Valid until READINGS - 1 other requests were asked for, and as long as |r| has its messages. */
+const struct reading *reading_of(const struct request *r);
+/* |objects| of |r| have changed. */
+void reading_identify(struct request *r);
+/* |r| goes, or its messages. */
+void reading_drop(struct shadow *s, const struct request *r);
+/* A place for what |r| says, all zeros. */
+struct reading *reading_begin(struct shadow *s, const struct request *r);
+
+static inline const struct effect *effect_of(const struct request *r)
+{
+    return &reading_of(r)->effect;
+}
+
+/* The tap's operation; it leads into the messages.  False: it never came. */
+bool reading_operation(const struct request *r, struct record_operation *to);
+/* Keeps the operation in |r|, and if it has a reply, that from |shadow->reply|. */
+int reading_keep(struct request *r, const struct record_operation *operation, struct err *err);
+
+/* --- operation_pack.c */
+
+/* Write what is different in |operation| from what one could |expect|, and read it again.  Bytes
+ * of bodies that begin as the expected ones do are not written: the ones read lead there, or into
+ * |packed|. */
+enum { PACKED_MAX = 400 /* without bodies */ };
+int operation_pack(const struct record_operation *operation, const struct record_operation *expect,
+                   struct buf *to, struct err *err);
+struct record_operation operation_unpack(struct bytes packed,
+                                         const struct record_operation *expect);
+
+/* --- what others look at */
+
+/* All zeros if the SUT was not asked. */
+static inline const struct exchange *sut_of(const struct request *r)
+{
+    static const struct exchange none;
+
+    return r->sut ? r->sut : &none;
+}
+
+static inline bool touch_changes(const struct touch *t)
+{
+    return t->what.flags & TOUCH_CHANGES;
+}
+
+/* On the SUT, a request that failed on the reference may succeed, and the other way around. */
+static inline bool touch_may_change(const struct touch *t)
+{
+    return (t->what.flags | t->would) & TOUCH_CHANGES;
+}
+
+/* As effect_reads_contents. */
+static inline bool request_reads(const struct request *r)
+{
+    return r->action == ACTION_READ || r->action == ACTION_READ_LINK || r->action == ACTION_LIST;
+}
+
+/* Under way to the SUT. */
+static inline bool request_is_queued(const struct request *r)
+{
+    return r->stage == STAGE_WAITING || r->stage == STAGE_ASKING || r->stage == STAGE_SENT;
+}
+
+#endif
