@@ -176,7 +176,7 @@ enum {
     COUNTERPART_CHANGED_OBJECT = 1 << 21,
     COUNTERPART_CHANGED_PARENT2 = 1 << 22,
     COUNTERPART_CHANGED_NEW = 1 << 23,
-    /* they were made the same since the last pair on them: */
+    /* they were made the same since the last pair on them that the stream has: */
     COUNTERPART_MADE_OBJECT = 1 << 24,
     COUNTERPART_MADE_PARENT2 = 1 << 25,
     COUNTERPART_MADE_NEW = 1 << 26,
@@ -186,6 +186,10 @@ enum {
     COUNTERPART_BEFORE_OWN = 1 << 30, /* times from before the operation that are those from after
                                        * it, on one side only, are the operation's own */
 };
+
+/* Handles and file numbers were found to go together: what objects had them, the program knows
+ * better than the stream.  (Constants of an enum are ints.) */
+#define COUNTERPART_OPEN_CHOSEN (UINT32_C(1) << 31)
 
 /* A call with its reply.  Emitted when it is complete or given up: ids are in the order of calls
  * (or of replies without one), records in the order of completion. */

@@ -93,6 +93,16 @@ uint32_t tee_row_of(struct teelog *log, uint32_t object, struct err *err)
     return judge_add_object(log->judge, at, &made, err) < 0 ? 0 : at;
 }
 
+void tee_rows_logged(struct teelog *log, const uint32_t objects[TEE_OBJECTS])
+{
+    for (int i = 0; i < TEE_OBJECTS; i++) {
+        uint32_t row = objects[i] ? tee_row_find(log, objects[i]) : 0;
+
+        if (row)
+            log->rows.rows[row].is_logged = true;
+    }
+}
+
 void teelog_remade(struct teelog *log, uint32_t object)
 {
     tee_listings_drop(log, object);

@@ -143,7 +143,7 @@ static uint32_t conditions_of(const struct teelog *log, const struct tee_pair *g
 
         bits |= given->known[i] ? 0 : not_same[i];
         bits |= row && !judge_is_remade(log->judge, row) ? changed[i] : 0;
-        bits |= given->object[i] && !row ? made[i] : 0;
+        bits |= given->object[i] && !tee_row_is_logged(log, row) ? made[i] : 0;
         if (given->object[i] && judge_is_accessed(log->judge, row) &&
             !(i == TEE_NEW && given->made))
             bits |= accessed[i];
@@ -206,6 +206,7 @@ static int log_pair(struct teelog *log, const struct tee_pair *given, uint32_t c
         return 0;
     v->number = what.number;
     log->counts.logged++;
+    tee_rows_logged(log, given->object);
     return 0;
 }
 
@@ -235,6 +236,7 @@ static int log_listing(struct teelog *log, const struct tee_listing *l, uint32_t
         if (!i)
             v->number = what.number;
     }
+    tee_rows_logged(log, l->pair.object);
     return 0;
 }
 

@@ -22,8 +22,9 @@ enum { COMMANDS_WAITING = 8, NAMES_CHANGED_MAX = 256, TEELOG_UNOWNED = 65536, CL
  * last
  */
 struct tee_row {
-    uint32_t object;       /* 0: free */
-    uint32_t newer, older; /* rows; 0: none */
+    uint32_t object : 31;   /* 0: free */
+    uint32_t is_logged : 1; /* a pair in the log says that it was made the same */
+    uint32_t newer, older;  /* rows; 0: none */
 };
 struct tee_rows {
     struct tee_row *rows; /* [0] is not used */
@@ -121,6 +122,13 @@ struct teelog {
 uint32_t tee_row_of(struct teelog *log, uint32_t object, struct err *err);
 uint32_t tee_row_find(const struct teelog *log, uint32_t object); /* 0: it has none */
 void tee_row_forget(struct teelog *log, uint32_t object);
+/* The log has a pair on what stands in the row, which is not 0. */
+static inline bool tee_row_is_logged(const struct teelog *log, uint32_t row)
+{
+    return row && log->rows.rows[row].is_logged;
+}
+/* The pair that is logged said COUNTERPART_MADE_ of these: the next one need not. */
+void tee_rows_logged(struct teelog *log, const uint32_t objects[TEE_OBJECTS]);
 void tee_rows_free(struct tee_rows *rows);
 
 /* streams.c */

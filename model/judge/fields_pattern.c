@@ -62,6 +62,18 @@ static bool is_other_number(struct span entry, const struct item *number)
     return false;
 }
 
+/* Which object has a handle or file number, only who saw all requests and copies knows. */
+static bool is_chosen(const struct place *place)
+{
+    return place->field->cls == CLASS_HANDLE || place->field->cls == CLASS_FILEID;
+}
+
+/* The host of a log knew that the two values belong together. */
+static bool is_known_by_host(const struct fields *f, const struct place *place)
+{
+    return f->j->pair->logged & COUNTERPART_OPEN_CHOSEN && is_chosen(place);
+}
+
 static void expect(struct fields *f, const struct patterns *p, const struct pattern_of *of)
 {
     for (int side = 0; side < SIDES; side++)
@@ -78,11 +90,13 @@ static int equal_entry(struct fields *f, const struct pattern_of *of, const stru
     if (!patterns_know(p, of))
         return is_other_number(f->entry, ref) == is_other_number(f->other, sut);
     result = patterns_hold(p, of, err);
+    if (result >= 0 && result != PATTERN_HOLDS && is_known_by_host(f, ref->place))
+        return patterns_note(p, of, err) < 0 ? -err->code : 1;
     expect(f, p, of);
     return result < 0 ? result : result == PATTERN_HOLDS;
 }
 
-int fields_equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
+static int equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                          const struct item *sut, struct err *err)
 {
     struct patterns *p = rule->scope == PATTERN_LISTING ? &f->j->of_listing : &f->j->patterns;
@@ -101,6 +115,8 @@ int fields_equal_pattern(struct fields *f, const struct compare_rule *rule, cons
         (rule->scope == PATTERN_OBJECT || (f->j->partly && ref->place->field->cls == CLASS_HANDLE)))
         return 1; /* the object is not known */
     result = patterns_hold(p, &of, err);
+    if (result >= 0 && result != PATTERN_HOLDS && is_known_by_host(f, ref->place))
+        result = patterns_note(p, &of, err) < 0 ? -err->code : PATTERN_HOLDS;
     if (result == PATTERN_HOLDS && rule->scope == PATTERN_OBJECT) {
         of = pattern_of(f, PATTERN_ENTRY, ref, sut);
         if (patterns_note(p, &of, err) < 0)
@@ -122,4 +138,14 @@ int fields_equal_pattern(struct fields *f, const struct compare_rule *rule, cons
              : result == PATTERN_SUT_CHANGED ? "sut changed, ref not"
                                              : "ref changed, sut not");
     return result < 0 ? result : result == PATTERN_HOLDS;
+}
+
+int fields_equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
+                         const struct item *sut, struct err *err)
+{
+    int equal = equal_pattern(f, rule, ref, sut, err);
+
+    if (equal >= 0 && is_chosen(ref->place))
+        *(equal ? &f->j->left_open : &f->j->told) |= COUNTERPART_OPEN_CHOSEN;
+    return equal;
 }

@@ -190,6 +190,33 @@ static void test_logged(void **state)
         { "SETATTR 2 set=mode bmtime=2019.9/2020.0005 mtime=2020.0005" },
         { "SETATTR 2 set=mode bmtime=2019.9/2020.0005 mtime=2020.0005 logged=1",
           "mtime: sut of this request, ref earlier" },
+        /* the synchronizer made the object again, and no pair that was logged says so */
+        { "live" },
+        { "READDIRPLUS 1 list=a handle=4 efileid=10/30 keep=1" },
+        { "live" },
+        { "READDIRPLUS 1 list=a handle=4 efileid=10/20" },
+        { "READDIRPLUS 1 list=a handle=4 efileid=10/30",
+          "fileid of a: not that of the object's attributes on one side; fileid of a: sut changed, "
+          "ref not" },
+        { "live" },
+        { "READDIRPLUS 1 list=a handle=4 efileid=10/20" },
+        { "READDIRPLUS 1 list=a handle=4 efileid=10/30 logged=1" },
+        { "READDIRPLUS 1 list=a handle=4 efileid=10/31",
+          "fileid of a: not that of the object's attributes on one side; fileid of a: sut changed, "
+          "ref not" },
+        { "live" },
+        { "GETATTR 4 fileid=11/20 keep=1" },
+        { "live" },
+        { "GETATTR 4 fileid=10/20" },
+        { "GETATTR 4 fileid=11/20 logged=1" },
+        { "GETATTR 4 fileid=11/21", "fileid: sut changed, ref not" },
+        /* but a number that did change */
+        { "live" },
+        { "GETATTR 4 fileid=10/20" },
+        { "GETATTR 4 fileid=10/21 keep=1", "fileid: sut changed, ref not" },
+        { "live" },
+        { "GETATTR 4 fileid=10/20" },
+        { "GETATTR 4 fileid=10/21 logged=1", "fileid: sut changed, ref not" },
     };
 
     (void)state;

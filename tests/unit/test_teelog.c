@@ -108,7 +108,7 @@ static int stop(void *ctx, struct err *err)
 static void others_read_while_it_grows(void **state)
 {
     static const char *const texts[SIDES] = { "hello", "hallo" };
-    const uint32_t read = COUNTERPART_READ_OBJECT;
+    const uint32_t always = COUNTERPART_LIVE | COUNTERPART_READ_OBJECT | COUNTERPART_OPEN_CHOSEN;
     struct world w;
     struct timer timer = { .due = stop, .ctx = &w };
     struct err err = { 0 };
@@ -139,11 +139,9 @@ static void others_read_while_it_grows(void **state)
         assert_int_equal(found.counterpart[2], 2);
         assert_int_equal(found.operation, 2);
         assert_string_equal(found.text, texts[side]);
-        assert_int_equal(found.conditions[1],
-                         side == REF ? COUNTERPART_LIVE | COUNTERPART_MADE_OBJECT | read : 0);
-        assert_int_equal(found.conditions[2], side == REF ? COUNTERPART_LIVE | OVERLAP_OBJECT |
-                                                                COUNTERPART_NOT_NEW | read
-                                                          : 0);
+        assert_int_equal(found.conditions[1], side == REF ? always | COUNTERPART_MADE_OBJECT : 0);
+        assert_int_equal(found.conditions[2],
+                         side == REF ? always | OVERLAP_OBJECT | COUNTERPART_NOT_NEW : 0);
         buf_free(&stream);
     }
     summary = contents(&w, 2);
@@ -201,6 +199,41 @@ static void patterns_hold_until_it_is_made_again(void **state)
     sut.fileid = 78;
     assert_int_equal(getattr(&w, &plain, &sut), TEE_AGREES);
     end(&w, seen);
+}
+
+/* The log says that an object was made the same by the first pair on it that is logged, also if
+ * others were compared before. */
+static void making_is_logged(void **state)
+{
+    const uint32_t made = COUNTERPART_MADE_OBJECT;
+    struct found_contents found = { 0 };
+    struct sink sink = { look, &found };
+    struct attributes_given sut = plain;
+    struct memory_source source;
+    struct buf stream;
+    struct world w;
+    struct err err = { 0 };
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = false });
+    for (int i = 0; i < 2; i++) {
+        sut.mode = plain.mode;
+        assert_int_equal(getattr(&w, &plain, &sut), TEE_AGREES); /* is not logged */
+        sut.mode = 0600;
+        assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+        assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+        teelog_remade(w.log, FILE_ID);
+        sut.fileid = 78;
+    }
+    assert_int_equal(teelog_end(w.log, &err), 0);
+    stream = contents(&w, REF);
+    source = (struct memory_source){ stream.data, stream.len, 0, 0 };
+    assert_int_equal(nfsr_read_stream(memory_read, &source, "s", &sink, &err), 0);
+    assert_int_equal(found.count, 4);
+    for (int i = 1; i <= 4; i++)
+        assert_int_equal(found.conditions[i] & made, i % 2 ? made : 0);
+    buf_free(&stream);
+    remove_all(&w);
 }
 
 static void silence_is_a_difference(void **state)
@@ -371,6 +404,7 @@ int main(void)
         cmocka_unit_test(others_read_while_it_grows),
         cmocka_unit_test(overlaps_and_strangers_are_withheld),
         cmocka_unit_test(patterns_hold_until_it_is_made_again),
+        cmocka_unit_test(making_is_logged),
         cmocka_unit_test(silence_is_a_difference),
         cmocka_unit_test(rows_are_bounded),
         cmocka_unit_test(listings_wait_for_their_ends),
