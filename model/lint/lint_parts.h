@@ -250,7 +250,8 @@ static inline bool lint_is_read(const struct lint *lint, enum lint_id id)
     __extension__({                                                                                \
         char say_[LINT_TEXT_MAX] = "";                                                             \
                                                                                                    \
-        if (lint_is_read(lint, id) || lint_is_read(lint, LINT_STABLE_LOST))                        \
+        if (lint_is_read(lint, id) ||                                                              \
+            ((id) == LINT_READ_CONTENTS && lint_is_read(lint, LINT_STABLE_LOST)))                  \
             snprintf(say_, sizeof(say_), __VA_ARGS__);                                             \
         lint_contradiction(lint, &(const struct lint_finding){ id, effect, earlier_, say_ },       \
                            written, err);                                                          \
