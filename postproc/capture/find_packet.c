@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 enum {
-    PCAP_HEAD = 24,
     PCAP_RECORD = 16,
     PCAP_RECORD_MODIFIED = 24, /* magic a1b2cd34 */
     BLOCK_MIN = 12,
@@ -130,6 +129,13 @@ static int open_file(const char *path, uint64_t *size, struct err *err)
     return fd;
 }
 
+uint32_t capture_record_head(const uint8_t *head, size_t len)
+{
+    uint32_t magic = len >= 4 ? load_le32(head) : 0;
+
+    return magic == 0xa1b2cd34 || magic == 0x34cdb2a1 ? PCAP_RECORD_MODIFIED : PCAP_RECORD;
+}
+
 static int shape_pcap(const char *path, const uint8_t *head, size_t len, struct capture_shape *s,
                       struct err *err)
 {
@@ -137,14 +143,14 @@ static int shape_pcap(const char *path, const uint8_t *head, size_t len, struct 
 
     s->swapped = magic == 0xd4c3b2a1 || magic == 0x4d3cb2a1 || magic == 0x34cdb2a1;
     s->nanoseconds = magic == 0xa1b23c4d || magic == 0x4d3cb2a1;
-    s->record = magic == 0xa1b2cd34 || magic == 0x34cdb2a1 ? PCAP_RECORD_MODIFIED : PCAP_RECORD;
-    s->head = PCAP_HEAD;
-    if (len < PCAP_HEAD)
+    s->record = capture_record_head(head, len);
+    s->head = FIND_PCAP_HEAD;
+    if (len < FIND_PCAP_HEAD)
         return err_set(err, ERR_INPUT, "%s: cut within its header", path);
     s->snaplen = load32(s, head + 16);
     if (!s->snaplen || s->snaplen > FIND_PACKET_MAX)
         s->snaplen = FIND_PACKET_MAX;
-    s->first = len >= PCAP_HEAD + 4u ? load32(s, head + PCAP_HEAD) : 0;
+    s->first = len >= FIND_PCAP_HEAD + 4u ? load32(s, head + FIND_PCAP_HEAD) : 0;
     return 0;
 }
 

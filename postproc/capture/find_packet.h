@@ -21,6 +21,7 @@ enum {
     FIND_WINDOW = 4 << 20,
     FIND_CHAIN = 16,           /* headers that must fit, unless the file ends before */
     FIND_PACKET_MAX = 1 << 18, /* bytes of a packet, as tcpdump allows */
+    FIND_PCAP_HEAD = 24,       /* bytes of a pcap file before its first packet */
 };
 
 /* What all pieces of a capture file have in common. */
@@ -32,6 +33,9 @@ struct capture_shape {
     int64_t first;    /* seconds since the epoch of the first packet, or of none */
     bool pcapng, swapped, nanoseconds;
 };
+
+/* Returns the bytes before each packet of the pcap file that begins with |head|, of |len| bytes. */
+uint32_t capture_record_head(const uint8_t *head, size_t len);
 
 /* Reads the beginning of the file.  -ERR_USAGE: it is compressed, or no regular file; -ERR_INPUT:
  * not a capture, or what stands before its first packet is longer than INPUT_HEAD_MAX. */

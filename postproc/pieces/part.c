@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pieces/part.h"
-#include "base/bytes.h"
 #include "link/pcapng_numbers.h"
-
-enum { PCAP_HEAD = 24, PCAP_RECORD = 16, PCAP_RECORD_MODIFIED = 24 };
 
 /* Of a file that is read whole: only where its packets begin is needed. */
 static void shape_of_head(struct part *p)
 {
     const uint8_t *head;
     size_t len = input_head(p->input, &head);
-    uint32_t magic = len >= 4 ? load_le32(head) : 0;
 
     p->shape.pcapng = pcapng_is(head, len);
-    p->shape.record =
-        magic == 0xa1b2cd34 || magic == 0x34cdb2a1 ? PCAP_RECORD_MODIFIED : PCAP_RECORD;
-    p->next = p->shape.pcapng ? 0 : PCAP_HEAD;
+    p->shape.record = capture_record_head(head, len);
+    p->next = p->shape.pcapng ? 0 : FIND_PCAP_HEAD;
 }
 
 int part_open(struct part *p, const char *path, const struct capture_shape *shape, uint64_t from,

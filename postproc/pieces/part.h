@@ -11,7 +11,7 @@
 #include "capture/find_packet.h"
 
 struct part {
-    struct capture_shape shape; /* all zeros, but for |head|, if the file is read whole */
+    struct capture_shape shape; /* only |pcapng| and |record| if the file is read whole */
     struct input *input;
     struct capture *capture;
     uint64_t next; /* byte where the next packet begins: of the contents */
