@@ -227,6 +227,7 @@ static int carry_call(struct comparing *c, const struct outline_call *call)
     if (GROW(rest->calls, rest->call_count, rest->call_cap) < 0)
         return -ERR_SYSTEM;
     rest->calls[rest->call_count] = *call;
+    rest->calls[rest->call_count].borders++;
     rest->calls[rest->call_count++].over |= end && end->over;
     rest->call_bytes += call->bytes;
     c->fit->carried++;

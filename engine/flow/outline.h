@@ -63,7 +63,7 @@ struct outline_call { /* that waits for its reply; no padding */
     uint8_t over; /* its connection has ended */
     uint32_t xid;
     uint32_t bytes;
-    uint32_t zero;
+    uint32_t borders;        /* over which it was carried (outline_follows) */
     struct outline_key flow; /* over which it was sent last; zeros: another one has its place */
     int64_t frame;           /* counted from the border */
     int64_t seen;            /* clock, counted from the border */

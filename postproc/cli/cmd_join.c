@@ -5,7 +5,6 @@
 #include "show/args.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static const char about[] =
     "Tells of pieces (nfsdigest piece) whether their records, one after the other, are\n"
@@ -46,6 +45,13 @@ static void print_row(struct json *j, const char *name, const struct join_result
     json_u64(j, "adopted", r->adopted);
     json_u64(j, "frames", r->frames);
     json_u64(j, "operations", r->operations);
+    json_u64(j, "lead_in_frames", r->lead);
+    json_u64(j, "frames_before", r->before);
+    json_i64(j, "frame_shift", (int64_t)(r->before - r->lead));
+    json_array(j, "unfinished");
+    for (uint32_t i = 0; i < r->unfinished_count; i++)
+        json_u64(j, NULL, r->unfinished[i]);
+    json_array_end(j);
     json_object_end(j);
     json_break(j);
 }
@@ -71,26 +77,26 @@ static void print_totals(struct json *j, const struct totals *t, bool complete)
     json_end(j);
 }
 
-static int print(bool json, char **names, const struct join_result *results, int count)
+static int print(bool json, char **names, const struct join *join)
 {
     struct json out = { .out = stdout }, *j = json ? &out : NULL;
     struct totals totals = { 0 };
+    const uint32_t count = join_count(join);
 
     if (j) {
         json_object(j, NULL);
         json_array(j, "pieces");
     }
-    for (int i = 0; i < count; i++) {
-        print_row(j, names[i], &results[i]);
-        add(&totals, &results[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        print_row(j, names[i], join_piece(join, i));
+        add(&totals, join_piece(join, i));
     }
-    print_totals(j, &totals, results[count - 1].last);
+    print_totals(j, &totals, join_piece(join, count - 1)->last);
     return totals.again ? EXIT_FINDINGS : 0;
 }
 
 int cmd_join(int argc, char **argv, struct err *err)
 {
-    struct join_result *results = NULL;
     struct join *join;
     bool json = false;
     const struct arg own[] = {
@@ -109,14 +115,10 @@ int cmd_join(int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "nothing to join: name pieces, without .border");
     join = join_new(err);
     rc = join ? 0 : -err->code;
-    results = calloc((size_t)count, sizeof(*results));
-    if (rc == 0 && !results)
-        rc = err_memory(err, "pieces");
     for (int i = 0; rc == 0 && i < count; i++)
-        rc = join_add(join, argv[first + i], &results[i], err);
-    join_free(join);
+        rc = join_add(join, argv[first + i], err);
     if (rc == 0)
-        rc = print(json, argv + first, results, count);
-    free(results);
+        rc = print(json, argv + first, join);
+    join_free(join);
     return rc;
 }

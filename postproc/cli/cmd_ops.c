@@ -10,6 +10,7 @@
 #include "cli/object_print.h"
 #include "cli/ops_row.h"
 #include "cli/trace.h"
+#include "record/shift.h"
 #include "store/sql.h"
 
 #include <string.h>
@@ -58,6 +59,11 @@ static int complete(struct ops_request *r, bool json, bool csv, struct err *err)
     return filter_sort(&r->filter, r->sort, err);
 }
 
+static int set_shift(void *to, const char *value, struct err *err)
+{
+    return record_shift_parse(value, to, err);
+}
+
 static void print_row(const struct ops_request *r, sqlite3_stmt *row)
 {
     if (r->to == AS_JSON)
@@ -92,6 +98,7 @@ int cmd_ops(int argc, char **argv, struct err *err)
 {
     struct ops_request r = { .to = AS_TEXT };
     bool json = false, csv = false;
+    int64_t shift = 0;
     const struct arg own[] = {
         { 'n', "limit", "N", "show at most N operations", set_count, &r.filter.limit },
         { 'j', "json", NULL,
@@ -107,6 +114,9 @@ int cmd_ops(int argc, char **argv, struct err *err)
           "time: the earliest first; latency: the longest;\n"
           "bytes: the most data",
           set_text, &r.sort },
+        { 0, "frame-shift", "N",
+          "add N to the frame numbers of a record stream\nthat is a piece (nfsdigest join --json)",
+          set_shift, &shift },
         { 0, "fields", NULL, "also show the decoded arguments and results", set_flag, &r.fields },
         { 0 },
     };
@@ -124,7 +134,7 @@ int cmd_ops(int argc, char **argv, struct err *err)
         return result;
     if (complete(&r, json, csv, err) < 0)
         return -err->code;
-    if (trace_open(&trace, argv[first], false, err) < 0)
+    if (trace_open_shifted(&trace, argv[first], shift, err) < 0)
         return -err->code;
     if (r.filter.object != UINT64_MAX && r.to != AS_COLUMNS)
         result = object_print(store_db(trace.store), (int64_t)r.filter.object, json, err);

@@ -25,8 +25,8 @@ static void tell(const struct input *input)
 }
 
 /* Reads |input| into a new database at |path|, "" for a private one. */
-static struct store *ingest_to(const char *path, struct input *input, struct err *cut,
-                               struct err *err)
+static struct store *ingest_to(const char *path, struct input *input, int64_t shift,
+                               struct err *cut, struct err *err)
 {
     static const struct engine_options defaults;
     struct store *store = store_open(path, STORE_WRITE, err);
@@ -35,6 +35,8 @@ static struct store *ingest_to(const char *path, struct input *input, struct err
     int result;
 
     tell(input);
+    if (ingest)
+        ingest_shift(ingest, shift);
     result = ingest ? ingest_input(ingest, input, true, &note, err) : -err->code;
     if (result == INGEST_CUT && !cut->code)
         *cut = *err;
@@ -87,7 +89,8 @@ static int end(const struct err *cut, int result, struct err *err)
     return -cut->code;
 }
 
-int trace_open(struct trace *trace, const char *path, bool stores, struct err *err)
+static int open_trace(struct trace *trace, const char *path, bool stores, int64_t shift,
+                      struct err *err)
 {
     struct input *input = NULL;
     int result = 1;
@@ -95,8 +98,10 @@ int trace_open(struct trace *trace, const char *path, bool stores, struct err *e
     *trace = (struct trace){ .store = NULL };
     if (!stores && (result = look(path, &input, err)) < 0)
         return result;
+    if (result && shift)
+        return err_set(err, ERR_USAGE, "%s: frames are shifted in .nfsr streams only", path);
     trace->store =
-        result ? store_open(path, STORE_READ, err) : ingest_to("", input, &trace->cut, err);
+        result ? store_open(path, STORE_READ, err) : ingest_to("", input, shift, &trace->cut, err);
     input_close(input);
     if (!trace->store)
         return -err->code;
@@ -108,6 +113,16 @@ int trace_open(struct trace *trace, const char *path, bool stores, struct err *e
     }
     trace_say_unfinished(trace->store);
     return 0;
+}
+
+int trace_open(struct trace *trace, const char *path, bool stores, struct err *err)
+{
+    return open_trace(trace, path, stores, 0, err);
+}
+
+int trace_open_shifted(struct trace *trace, const char *path, int64_t shift, struct err *err)
+{
+    return open_trace(trace, path, false, shift, err);
 }
 
 int trace_close(struct trace *trace, int result, struct err *err)
@@ -154,7 +169,7 @@ static int make_file(struct trace_files *files, const char *path, struct input *
     cleanup_release();
     if (result < 0)
         return result;
-    store = ingest_to(file->file, input, &files->cut, err);
+    store = ingest_to(file->file, input, 0, &files->cut, err);
     store_close(store);
     return store ? 0 : -err->code;
 }

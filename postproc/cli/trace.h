@@ -31,6 +31,10 @@ struct trace {
  */
 int trace_open(struct trace *trace, const char *path, bool stores, struct err *err);
 
+/* The same for commands that do not store: adds |shift| to the frame numbers of an .nfsr stream.
+ * If it is not 0, anything else is refused. */
+int trace_open_shifted(struct trace *trace, const char *path, int64_t shift, struct err *err);
+
 /* Says so if the database is unfinished (store_is_unfinished); trace_open and trace_files_find do
  * this. */
 void trace_say_unfinished(const struct store *store);

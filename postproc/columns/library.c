@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "columns/arrow_stream.h"
 #include "record/nfsr.h"
+#include "record/shift.h"
 #include "store/store.h"
 #include "wire/field.h"
 
@@ -23,6 +24,7 @@ struct nfsdigest_trace {
     char **more; /* further captures */
     uint32_t more_count, more_cap;
     bool is_database, plain, partial;
+    int64_t frame_shift;
     struct input *first; /* opened, for the first stream; a pipe has no other */
     struct engine_settings settings;
     struct err err;
@@ -65,6 +67,9 @@ static int set_option(struct nfsdigest_trace *trace, const char *option)
     name[value++ - option] = '\0';
     if (strcmp(name, "next") == 0)
         return add_file(trace, value);
+    if (strcmp(name, "frame-shift") == 0)
+        return record_shift_parse(value, &trace->frame_shift, err) < 0 ? err_prefix(err, "%s", name)
+                                                                       : 0;
     if (strcmp(name, "profile") == 0) {
         trace->plain = strcmp(value, "plain") == 0;
         if (trace->plain || strcmp(value, "arrow") == 0)
@@ -101,6 +106,9 @@ static int open_input(struct nfsdigest_trace *trace)
         return -err->code;
     len = input_head(trace->first, &head);
     trace->is_database = store_is_database(head, len);
+    if (trace->is_database && trace->frame_shift)
+        return err_set(err, ERR_USAGE, "%s: frames are shifted in .nfsr streams only",
+                       input_path_name(trace->path));
     if (trace->is_database && trace->more_count)
         return err_set(err, ERR_USAGE, "%s: no other file can go on where a database ended",
                        input_path_name(trace->path));
@@ -178,6 +186,7 @@ static int describe(struct nfsdigest_trace *trace, const struct nfsdigest_select
     }
     request->files.more = trace->more;
     request->files.count = trace->more_count;
+    request->files.frame_shift = trace->frame_shift;
     if (trace->is_database)
         request->database = trace->path;
     else if (of_records && !(request->files.first = take_input(trace)))

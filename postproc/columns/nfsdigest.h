@@ -99,7 +99,9 @@ enum { NFSDIGEST_USAGE = -2, NFSDIGEST_INPUT = -3, NFSDIGEST_SYSTEM = -4 };
  *     block-digests=yes fill that column; only for captures
  *     next=FILE         a further capture, which goes on where the one before ended, as those of
  *                       tcpdump -C; may be given again
- *     rpc-port=..., ... the options of "nfsdigest record" by their long names; only for captures
+ *     frame-shift=N     N is added to all frame numbers of an .nfsr stream: for pieces of a
+ * capture, of which "nfsdigest join --json" tells N rpc-port=..., ... the options of "nfsdigest
+ * record" by their long names; only for captures
  *
  * Sets *|trace| also if it fails, unless there is no memory; then it is NULL.  Close it anyway. */
 NFSDIGEST_API int nfsdigest_open(const char *path, const char *const *options,

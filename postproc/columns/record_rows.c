@@ -12,6 +12,7 @@
 #include "columns/sources.h"
 #include "engine.h"
 #include "record/blocks.h"
+#include "record/shift.h"
 
 #include <stdlib.h>
 
@@ -103,6 +104,9 @@ static int begin(struct record_rows *rows, const struct engine_options *options,
     if (known_source(&rows->known, 0, err) < 0 ||
         sources_begin(&rows->sources, rows->input, nfsr_is_stream(head, len), 0, err) < 0)
         return -err->code;
+    if (!nfsr_is_stream(head, len) && rows->files.frame_shift)
+        return err_set(err, ERR_USAGE, "%s: frames are shifted in .nfsr streams only",
+                       input_name(rows->input));
     if (!nfsr_is_stream(head, len))
         return begin_capture(rows, options, err);
     if (rows->files.count)
@@ -163,7 +167,9 @@ static int read_stream(struct record_rows *rows, struct err *err)
     if (result <= 0)
         return result;
     record.kind = (uint8_t)kind;
-    result = put(rows, &record, err);
+    result = record_shift(&record, rows->files.frame_shift, err);
+    if (result == 0)
+        result = put(rows, &record, err);
     if (result < 0)
         err_prefix(err, "%s", input_name(rows->input));
     return result < 0 ? result : 1;

@@ -20,6 +20,7 @@ struct trace_files {
     struct input *first; /* a capture or an .nfsr stream */
     char *const *more;   /* further captures, which go on where the first one ended; or NULL */
     uint32_t count;      /* of these */
+    int64_t frame_shift; /* added to the frames of an .nfsr stream */
 };
 
 /* Where the rows go.  Those whose rows are not records stay empty. */

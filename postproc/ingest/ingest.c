@@ -12,6 +12,7 @@
 #include "flow/host.h"
 #include "ingest/same_source.h"
 #include "record/nfsr.h"
+#include "record/shift.h"
 #include "store/carry.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct ingest {
     struct buf carry;
     char text[512]; /* of the options */
     bool last;      /* no file follows, as far as is known */
+    int64_t shift;  /* of frames in streams */
     int64_t seen;   /* store_version when what an engine goes on from was looked at */
 };
 
@@ -68,6 +70,11 @@ struct ingest *ingest_new(struct store *store, const struct engine_options *opti
         return NULL;
     }
     return in;
+}
+
+void ingest_shift(struct ingest *in, int64_t by)
+{
+    in->shift = by;
 }
 
 static void drop_engine(struct ingest *in)
@@ -279,7 +286,8 @@ static int ingest_stream(struct ingest *in, struct input *input, struct err *err
                              .progress = in->progress,
                              .store = store_sink(in->store),
                              .same = in->options->same };
-    struct sink sink = { put_stream, &stream };
+    struct shifting shifting = { { put_stream, &stream }, in->shift };
+    struct sink sink = in->shift ? shifting_sink(&shifting) : shifting.to;
     const char *name = input_name(input);
     struct err why = { 0 };
     int result;
@@ -319,6 +327,9 @@ int ingest_input(struct ingest *in, struct input *input, bool last, struct err *
     in->last = last;
     if (store_is_database(head, len))
         return err_set(err, ERR_INPUT, "%s: a database, not a capture or .nfsr stream",
+                       input_name(input));
+    if (in->shift && !nfsr_is_stream(head, len))
+        return err_set(err, ERR_USAGE, "%s: frames are shifted in .nfsr streams only",
                        input_name(input));
     same = same_source_file(in->store, input, err);
     if (same != SAME_SOURCE_NOT)

@@ -28,6 +28,9 @@ struct ingest *ingest_new(struct store *store, const struct engine_options *opti
                           const struct progress *progress, struct err *err);
 void ingest_free(struct ingest *ingest);
 
+/* Adds |by| to all frame numbers of .nfsr streams.  A capture is then refused. */
+void ingest_shift(struct ingest *ingest, int64_t by);
+
 /* Stores one file, or standard input for "-".  |last|: no other file is expected.  The tail is then
  * stored in the same transaction.  ingest_finish is needed in any case.  |note| gets a text that
  * people should read although nothing failed, or "". */

@@ -24,6 +24,8 @@ struct border {
     uint64_t frames;     /* its own */
     uint64_t operations; /* records */
     uint64_t waiting;    /* further ones: calls and replies that still wait */
+    uint64_t held;       /* of these, the replies: they come last, */
+    uint64_t held_id;    /* with ids from this one on */
     uint64_t depth;      /* frames before its end of which it knows all answered calls */
     uint64_t options;    /* digest of the engine's options */
     uint64_t state;      /* digest of NAME.state */

@@ -5,13 +5,16 @@
  * older pieces left.  The contract is in join.h.
  */
 #include "pieces/join.h"
+#include "base/grow.h"
 #include "pieces/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 struct join {
-    uint32_t count;
+    struct join_result *pieces;
+    uint32_t count, cap;
+    uint64_t frames;           /* of all of them */
     char name[STATE_PATH_MAX]; /* of the piece before */
     struct border before;
     struct outline rest; /* what pieces before that one know and it does not */
@@ -32,6 +35,9 @@ void join_free(struct join *j)
         return;
     border_free(&j->before);
     outline_free(&j->rest);
+    for (uint32_t i = 0; i < j->count; i++)
+        free(j->pieces[i].unfinished);
+    free(j->pieces);
     free(j);
 }
 
@@ -124,32 +130,74 @@ static int compare(struct join *j, const struct border *b, struct join_result *r
     return rc;
 }
 
-int join_add(struct join *j, const char *name, struct join_result *result, struct err *err)
+static int add_unfinished(struct join_result *r, uint64_t id)
 {
+    if (GROW(r->unfinished, r->unfinished_count, r->unfinished_cap) < 0)
+        return -ERR_SYSTEM;
+    r->unfinished[r->unfinished_count++] = id;
+    return 0;
+}
+
+/* What the piece before it has left, now that the next one is known. */
+static int settle(struct join *j, const struct border *next, const struct outline *rest,
+                  struct err *err)
+{
+    struct join_result *r = &j->pieces[j->count - 1];
+    const struct border *b = &j->before;
+    const bool continues = next->previous[0] != '\0'; /* it has them all */
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < rest->call_count && !continues; i++)
+        if (rest->calls[i].borders == 1)
+            rc = add_unfinished(r, rest->calls[i].operation);
+    for (uint64_t i = 0; rc == 0 && i < b->held && !continues; i++)
+        rc = add_unfinished(r, b->held_id + i);
+    return rc < 0 ? err_memory(err, "pieces") : 0;
+}
+
+int join_add(struct join *j, const char *name, struct err *err)
+{
+    struct join_result result = { 0 };
     struct outline rest = { 0 };
     struct border b;
     char path[STATE_PATH_MAX];
     int rc = border_read(state_path(path, name, ".border"), &b, err);
 
-    *result = (struct join_result){ 0 };
     if (rc < 0)
         return rc;
     rc = follows(j, name, &b, err);
     if (rc == 0)
-        rc = compare(j, &b, result, &rest, err);
+        rc = compare(j, &b, &result, &rest, err);
+    if (rc == 0 && GROW(j->pieces, j->count, j->cap) < 0)
+        rc = err_memory(err, "pieces");
+    if (rc == 0 && j->count)
+        rc = settle(j, &b, &rest, err);
     if (rc < 0) {
         border_free(&b);
         outline_free(&rest);
         return rc;
     }
-    result->last = b.last;
-    result->frames = b.frames;
-    result->operations = b.operations;
+    result.last = b.last;
+    result.frames = b.frames;
+    result.operations = b.operations;
+    result.lead = b.lead;
+    result.before = j->frames;
+    j->pieces[j->count++] = result;
+    j->frames += b.frames;
     border_free(&j->before);
     outline_free(&j->rest);
     j->before = b;
     j->rest = rest;
-    j->count++;
     snprintf(j->name, sizeof(j->name), "%s", name);
     return 0;
+}
+
+const struct join_result *join_piece(const struct join *j, uint32_t number)
+{
+    return &j->pieces[number];
+}
+
+uint32_t join_count(const struct join *j)
+{
+    return j->count;
 }

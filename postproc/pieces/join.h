@@ -8,7 +8,8 @@
  * piece before it, if the cause is older.  Each further time more is known, and a chain of pieces
  * that continue each other from the first one on is one run.
  *
- * Memory: the borders of two pieces, and what earlier pieces left waiting.
+ * Memory: the borders of two pieces, what earlier pieces left waiting, and 400 bytes for each piece
+ * and 8 for each of its unfinished operations.
  */
 #ifndef NFSDIGEST_PIECES_JOIN_H
 #define NFSDIGEST_PIECES_JOIN_H
@@ -20,6 +21,7 @@ enum join_verdict {
     JOIN_AGAIN, /* must be made again, continuing the piece before it */
 };
 
+/* What is known of a piece. */
 struct join_result {
     enum join_verdict verdict;
     char why[192];    /* of JOIN_AGAIN */
@@ -27,6 +29,12 @@ struct join_result {
     uint32_t adopted; /* streams that stood still over the lead-in */
     bool last;        /* the capture ends with it */
     uint64_t frames, operations;
+    uint64_t lead;   /* frames of its records before its own */
+    uint64_t before; /* frames of all pieces before it: its records' frames are - lead + before */
+    /* Ids of the operations behind its own ones, which wait at its end, that no later piece has.
+     * Known once the next piece was taken. */
+    uint64_t *unfinished;
+    uint32_t unfinished_count, unfinished_cap;
 };
 
 struct join;
@@ -34,9 +42,13 @@ struct join;
 struct join *join_new(struct err *err);
 void join_free(struct join *join);
 
-/* Takes the next piece.  |name| is the path without ".border".  Returns 0 with |result| filled.
- * Returns -ERR_INPUT if a piece is missing before it, comes twice or is of other options, or if its
- * border is damaged; then it was not taken. */
-int join_add(struct join *join, const char *name, struct join_result *result, struct err *err);
+/* Takes the next piece.  |name| is the path without ".border".  Returns -ERR_INPUT if a piece is
+ * missing before it, comes twice or is of other options, or if its border is damaged; then it was
+ * not taken. */
+int join_add(struct join *join, const char *name, struct err *err);
+
+/* Returns what is known of a piece, from 0.  It is valid until the next one is taken. */
+const struct join_result *join_piece(const struct join *join, uint32_t number);
+uint32_t join_count(const struct join *join);
 
 #endif

@@ -36,6 +36,15 @@ struct making {
     struct piece_result *result;
 };
 
+static void count_waiting(struct border *b, const struct record_operation *op)
+{
+    b->waiting++;
+    if (op->call.frame)
+        return;
+    if (!b->held++)
+        b->held_id = op->id;
+}
+
 /* Of the lead-in, only what later records refer to. */
 static int put(void *ctx, const struct record *r, struct err *err)
 {
@@ -44,7 +53,8 @@ static int put(void *ctx, const struct record *r, struct err *err)
     if (m->stage == STAGE_LEAD && !state_needs(r))
         return 0;
     m->border.operations += m->stage == STAGE_PIECE && r->kind == RECORD_OPERATION;
-    m->border.waiting += m->stage == STAGE_WAITING && r->kind == RECORD_OPERATION;
+    if (m->stage == STAGE_WAITING && r->kind == RECORD_OPERATION)
+        count_waiting(&m->border, &r->operation);
     return m->sink.put(m->sink.ctx, r, err);
 }
 

@@ -64,7 +64,7 @@ class Trace:
     def __init__(self, path, *more, **options):
         words = {True: "yes", False: "no"}
         self._handle = Handle(path, [b"next=" + os.fsencode(name) for name in more] +
-                              [f"{name.replace('_', '-')}={words.get(value, value)}"
+                              [f"{name.replace('_', '-')}={words[value] if isinstance(value, bool) else value}"
                                for name, value in options.items() if value is not None])
 
     def close(self):
@@ -101,6 +101,8 @@ def open(path, *more, profile="arrow", partial=False, **options):
         dictionaries and unsigned integers: times are then ns since the epoch.
     partial: what stands before the place where a file is cut or damaged is all that is wanted.
         Else such a file is an error once all of that was read.
+    frame_shift (an option): is added to the frame numbers of an .nfsr stream.  nfsdigest join
+        --json tells it of pieces of a capture.
     options: those of "nfsdigest record" by their long names, with underscores for dashes.
     """
     return Trace(path, *more, profile=profile, partial=partial, **options)

@@ -216,13 +216,16 @@ def main(arguments=None):
                         help="also what operations carry: arguments, results, digests of contents")
     parser.add_argument("--partial", action="store_true",
                         help="take what stands before the place where a file is cut or damaged")
+    parser.add_argument("--frame-shift", type=int, metavar="N",
+                        help="add N to the frame numbers of an .nfsr stream, as nfsdigest join --json tells of "
+                        "pieces of a capture")
     parser.add_argument("--level", type=int, default=1, metavar="N", help="of zstd (default: 1)")
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N",
                         help=f"of a row group (default: {ROWS})")
     given = parser.parse_args(arguments)
     try:
         count, note = write(given.trace, given.output, part=given.part, bodies=given.bodies, level=given.level,
-                            rows=given.rows, partial=given.partial)
+                            rows=given.rows, partial=given.partial, frame_shift=given.frame_shift)
     except Error as error:
         print(f"nfsdigest.parquet: {error}", file=sys.stderr)
         return error.code

@@ -162,11 +162,55 @@ def killed(folder, data):
     check(list(data.glob(".part-*")) == [other], f"left: {list(data.glob('.part-*'))}")
 
 
+FRAMES = {"operation": ("call_frame", "call_first_frame", "reply_frame", "reply_first_frame"),
+          "retransmission": ("frame", "first_frame"), "problem": ("frame",), "flow": ("frame",), "object": ("frame",),
+          "connection_event": ("frame", "last_frame")}
+
+
+def with_holes(name, path):
+    """The capture without each 97th packet: its streams have holes, which are problems."""
+    data = subprocess.run(["zstd", "-dcq", CAPTURES / name], stdout=subprocess.PIPE, check=True).stdout
+    kept, at, number = [data[:24]], 24, 0
+    while at < len(data):
+        end = at + 16 + int.from_bytes(data[at + 8:at + 12], "little")
+        number += 1
+        if number % 97:
+            kept.append(data[at:end])
+        at = end
+    path.write_bytes(b"".join(kept))
+
+
+def shifted(folder):
+    """Frames of a piece of a capture are counted from where the capture begins; 0 is no frame."""
+    with_holes("knfsd-netem-tcp.pcap.zst", folder / "holes.pcap")
+    met = set()
+    for capture in (folder / "holes.pcap", CAPTURES / "knfsd-netem-udp.pcap.zst"):
+        stream = folder / "piece.nfsr"
+        subprocess.run([database.program(), "record", "-o", stream, capture], stderr=subprocess.DEVNULL, check=True)
+        found = []
+        for shift in ("0", "1000000"):
+            data = folder / f"{capture.name}{shift}"
+            done = package(stream, "-o", data, "--frame-shift", shift)
+            check(done.returncode == 0, f"--frame-shift {shift}: {done.stderr}")
+            found.append({f"{table}.{name}": [
+                row[0] - int(shift) if row[0] is not None else None
+                for row in opened(data).execute(f"SELECT {name} FROM {table} ORDER BY 1").fetchall()]
+                for table, names in FRAMES.items() for name in names})
+        for name, values in found[0].items():
+            met |= {name} if values else set()
+            check(values == found[1][name], f"--frame-shift: {name}: {values[:2]}, {found[1][name][:2]}")
+    check(len(met) == sum(map(len, FRAMES.values())), f"--frame-shift: columns with frames: {met}")
+    for wrong, code in ((stream, 3), (CAPTURES / "mem-libnfs-all22.pcap.zst", 2)):
+        done = package(wrong, "-o", folder / "none", "--frame-shift", "-1000")
+        check(done.returncode == code and "shifted" in done.stderr, f"--frame-shift: {done.returncode} {done.stderr}")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     scratch = pathlib.Path(scratch)
     made = one(scratch, "vfs-libnfs-all22")
     one(scratch, "knfsd-netem-udp", "--bodies")
     one(scratch, "knfsd-snap256", "--rows", "100")
     parts(scratch, made)
+    shifted(scratch)
     killed(scratch, made)
 sys.exit(1 if failures else 0)

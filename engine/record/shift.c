@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/shift.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool shift(uint64_t *frame, int64_t by)
+{
+    uint64_t shifted = *frame + (uint64_t)by;
+
+    if (!*frame)
+        return true;
+    if (by < 0 ? *frame <= -(uint64_t)by : shifted < *frame)
+        return false;
+    *frame = shifted;
+    return true;
+}
+
+static bool shift_sighting(struct sighting *s, int64_t by)
+{
+    return shift(&s->frame, by) && shift(&s->first_frame, by);
+}
+
+int record_shift(struct record *r, int64_t by, struct err *err)
+{
+    bool good = true;
+
+    switch (r->kind) {
+    case RECORD_FLOW:
+        good = shift(&r->flow.frame, by);
+        break;
+    case RECORD_OBJECT:
+        good = shift(&r->object.frame, by);
+        break;
+    case RECORD_OPERATION:
+        good = shift_sighting(&r->operation.call, by) && shift_sighting(&r->operation.reply, by);
+        break;
+    case RECORD_REPEAT:
+        good = shift_sighting(&r->repeat.sighting, by);
+        break;
+    case RECORD_PROBLEM:
+        good = shift(&r->problem.frame, by);
+        break;
+    case RECORD_CONNECTION_EVENT:
+        good = shift(&r->connection_event.frame, by) && shift(&r->connection_event.last_frame, by);
+        break;
+    default: /* have no frames */
+        break;
+    }
+    return good ? 0
+                : err_set(err, ERR_INPUT,
+                          "frame numbers cannot be shifted by %lld: one would be below 1, or too "
+                          "large",
+                          (long long)by);
+}
+
+int record_shift_parse(const char *text, int64_t *by, struct err *err)
+{
+    char *end;
+
+    errno = 0;
+    *by = strtoll(text, &end, 10);
+    return errno || end == text || *end
+               ? err_set(err, ERR_USAGE, "\"%.100s\" is not a number, such as 1000 or -20", text)
+               : 0;
+}
+
+static int put(void *ctx, const struct record *r, struct err *err)
+{
+    const struct shifting *s = ctx;
+    struct record shifted = *r;
+
+    return record_shift(&shifted, s->by, err) < 0 ? -err->code
+                                                  : s->to.put(s->to.ctx, &shifted, err);
+}
+
+struct sink shifting_sink(struct shifting *shifting)
+{
+    return (struct sink){ put, shifting };
+}
