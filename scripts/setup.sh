@@ -3,7 +3,7 @@
 # Sourced by ./demo and ./check (bash, in the root of the tree).
 #
 #     setup demo|plain|check|all|plugin  installs the Debian packages that this needs and that are missing
-#     setup_python FOLDER          makes a virtual environment for the Python package and its tests
+#     setup_python FOLDER [FILE]   makes a virtual environment for the Python package and its tests
 #     say TEXT                     prints a headline
 #     logged LOG COMMAND...        runs COMMAND with its output in LOG, and shows its progress
 #
@@ -67,9 +67,9 @@ clang_runtime() {
     [ -n "$version" ] && echo "libclang-rt-${version#clang-}-dev"
 }
 
-# What only ./check --all needs: nfsdigest is built for other machines, and run by qemu.
+# What only ./check --all needs: nfsdigest is built for other machines, and run by qemu; Spark needs Java.
 packages_all="$packages_check mmdebstrap qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-i686-linux-gnu
-    libc6-dev-i386-cross"
+    libc6-dev-i386-cross default-jre-headless"
 
 missing_packages() { # demo|plain|check|all|plugin
     local list=packages_$1 package
@@ -144,9 +144,9 @@ Connect this machine, or install them from elsewhere (apt-get's output: $setup_l
     echo "installed"
 }
 
-# What Debian does not have comes from PyPI (python/requirements.txt), once.
-setup_python() { # FOLDER
-    local wanted=python/requirements.txt
+# What Debian does not have comes from PyPI (python/requirements*.txt), once.
+setup_python() { # FOLDER [FILE]
+    local wanted=python/${2:-requirements.txt}
     cmp -s "$wanted" "$1/requirements.txt" && return
     rm -rf "$1"
     python3 -m venv "$1" || return

@@ -9,11 +9,12 @@ SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().par
 BUILD = pathlib.Path(os.environ.get("BUILD") or SRC / "build")
 
 
-def use():
-    folder = BUILD / "python"
+def use(name="python"):
+    """|name| of the virtual environment: python, or spark (only ./check --all makes it)."""
+    folder = BUILD / name
     if pathlib.Path(sys.prefix) != folder:
         if not (folder / "requirements.txt").exists():
-            print("NOT RUN: there is no Python with pyarrow in build/python: ./check makes it")
+            print(f"NOT RUN: there is no Python with packages in build/{name}: ./check makes it")
             sys.exit(0)
         os.execv(folder / "bin/python", [folder / "bin/python"] + sys.argv)
     os.environ.setdefault("NFSDIGEST_LIBRARY", str(BUILD / "lib/libnfsdigest.so"))

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Digests large captures into a Parquet data set, in tasks that can run anywhere:
+
+    python -m nfsdigest.digest CAPTURE... OUT              all of it, on this machine
+    python -m nfsdigest.digest --plan CAPTURE... OUT       only decides what is to be done
+    python -m nfsdigest.digest --next OUT                  prints the tasks that can run now; none: OUT is done
+    python -m nfsdigest.digest --task NAME OUT             runs one of them
+
+nfsdigest.spark runs the same tasks on Apache Spark.  All that is known stands in OUT/_digest: a task makes a folder
+there, which appears under its name once it is complete.  So a run that was ended goes on where it was.  OUT itself
+gets its tables at the end, and OUT/_manifest.json last.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+from nfsdigest import pieces
+from nfsdigest._library import Error
+from nfsdigest.pieces import Refused
+
+FORMAT = 1  # of OUT/_digest
+
+
+def run_task(task):
+    """Runs a task, on any machine that has the captures and OUT under the same names.  Returns its row.  What cannot
+    be mended by trying again is a row with "error"."""
+    try:
+        found = pieces.version()
+        if found != task["version"]:
+            raise Refused(3, f"this machine has {found}, and the work was begun by {task['version']}")
+        folder = pathlib.Path(task["folder"])
+        if task["kind"] == "piece":
+            return pieces.make(pieces.Piece(**task["piece"]), task["capture"], folder / "pieces", task["options"],
+                               task["before"], task["previous"], task["round"])
+        from nfsdigest import place  # pyarrow
+
+        if json.loads((folder / "pieces" / task["name"] / "row.json").read_text()) != task["row"]:
+            raise Refused(4, f"{task['name']}: was made again by another program meanwhile")
+        made = pathlib.Path(tempfile.mkdtemp(prefix=pieces.TEMPORARY, dir=folder / "parts"))
+        try:
+            row = place.write(folder / "pieces" / task["name"] / f"{task['name']}.nfsr", made, task["name"],
+                              place.Place(task["shift"], task["bases"]), own=task["own"], first=task["first"],
+                              bodies=task["bodies"])
+            (made / "row.json").write_text(json.dumps(row))
+            pieces.replace_folder(made, folder / "parts" / task["name"])
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+        return row
+    except Refused as error:
+        return {"task": task["name"], "error": str(error), "code": error.code}
+    except Error as error:
+        return {"task": task["name"], "error": str(error), "code": error.code}
+    except OSError as error:
+        if error.errno is None:  # a program that was killed: perhaps another machine has more memory
+            raise
+        return {"task": task["name"], "error": str(error), "code": 4}
+
+
+class Job:
+    """The work on one data set.  Only one process at a time has it."""
+
+    def __init__(self, out):
+        self.out = pathlib.Path(os.path.abspath(out))
+        self.folder = self.out / "_digest"
+        self.failed = {}  # tasks with errors, of this run
+
+    def begin(self, captures, size=pieces.SIZE, options=(), partial=False, bodies=False):
+        """Plans the work, or takes up what was begun.  Refuses another job than that."""
+        job = {"format": FORMAT, "version": pieces.version(), "captures": pieces.captures_of(captures),
+               "size": size, "options": list(options), "partial": partial, "bodies": bodies}
+        for known in (self.folder / "job.json", self.out / "_manifest.json"):
+            if known.exists():
+                self._same(job, json.loads(known.read_text())["job"], known)
+                break
+        else:
+            if self.out.exists() and any(self.out.glob("*/*.parquet")):
+                raise Refused(2, f"{self.out}: has another data set: name a new folder")
+            for name in ("pieces", "parts"):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+            pieces.write_json(self.folder / "job.json", {"job": job})
+        self.load()
+
+    def _same(self, job, known, where):
+        for key, value in job.items():
+            if known.get(key) == value:
+                continue
+            if key == "captures":
+                other = next((a["path"] for a, b in zip(value, known[key]) if a != b), "their number")
+                raise Refused(2, f"{where}: is of other captures, or they were changed since: {other}")
+            raise Refused(2, f"{where}: was begun with another {key}: {known.get(key)}, not {value}")
+
+    def load(self):
+        """Takes up what --plan or an earlier run has begun."""
+        where = self.folder / "job.json"
+        if not where.exists():
+            where = self.out / "_manifest.json"
+        if not where.exists():
+            raise Refused(2, f"{self.out}: nothing is planned there")
+        self.job = json.loads(where.read_text())["job"]
+        if self.is_done():
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        self.lock()
+        for name in ("", "pieces", "parts"):
+            pieces.sweep(self.folder / name)
+
+    def lock(self, how=fcntl.LOCK_EX):
+        """Tasks that are run by hand share it."""
+        self.locked = open(self.folder / "lock", "w")
+        try:
+            fcntl.flock(self.locked, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refused(2, f"{self.out}: another program works there") from None
+
+    def is_done(self):
+        return (self.out / "_manifest.json").exists()
+
+    def manifest(self):
+        return json.loads((self.out / "_manifest.json").read_text())
+
+    def _rows(self, kind):
+        found = {}
+        for path in (self.folder / kind).glob("*/row.json"):
+            found[path.parent.name] = json.loads(path.read_text())
+        return found
+
+    def _task(self, kind, name, **more):
+        return {"kind": kind, "name": name, "folder": str(self.folder), "version": self.job["version"], **more}
+
+    def _piece_task(self, piece, previous=None, number=0):
+        captures = self.job["captures"]
+        before = captures[piece.source - 1]["path"] if piece.source else None
+        return self._task("piece", piece.name, piece=dataclasses.asdict(piece), capture=captures[piece.source],
+                          before=before, options=self.job["options"], previous=previous, round=number)
+
+    def _alive(self, rows):
+        """The pieces without those behind a place where their capture is cut."""
+        planned, cut = pieces.plan(self.job["captures"], self.job["size"]), {}
+        alive = []
+        for piece in planned:
+            if piece.source in cut:
+                continue
+            alive.append(piece)
+            row = rows.get(piece.name)
+            if row and row["cut"]:
+                if not self.job["partial"]:
+                    raise Refused(3, f"{row['note']}: --partial takes what stands before that place")
+                cut[piece.source] = row
+        alive[-1].last = True
+        return alive, cut
+
+    def next(self):
+        """The tasks that can run now, at the same time.  None: all is done."""
+        if self.is_done():
+            return []
+        rows = self._rows("pieces")
+        alive, self.cut = self._alive(rows)
+        tasks = [self._piece_task(piece, rows.get(piece.name, {}).get("continues"),
+                                  rows.get(piece.name, {}).get("round", 0)) for piece in alive
+                 if piece.name not in rows or rows[piece.name]["last"] != piece.last]
+        return self._checked(tasks or self._redo(alive, rows) or self._parts(alive, rows) or self._finish(alive, rows))
+
+    def _checked(self, tasks):
+        for task in tasks:
+            if task["name"] in self.failed:
+                row = self.failed[task["name"]]
+                raise Refused(row["code"], row["error"])
+        return tasks
+
+    def _redo(self, alive, rows):
+        """Pieces that must be made again.  One that continues another one waits for that."""
+        where = self.folder / "redo.json"
+        redo = json.loads(where.read_text()) if where.exists() else {"round": 0, "pieces": []}
+        names = [piece.name for piece in alive]
+        pending = {number for number in redo["pieces"] if rows[names[number]]["round"] < redo["round"]}
+        if not pending:
+            self.joined = pieces.join(names, self.folder / "pieces")
+            chosen = _again([v["verdict"] for v in self.joined], [rows[name]["continues"] for name in names])
+            if not chosen:
+                return []
+            redo = {"round": redo["round"] + 1, "pieces": chosen}
+            pieces.write_json(where, redo)
+            pending = set(chosen)
+        return [self._piece_task(alive[number], names[number - 1], redo["round"]) for number in sorted(pending)
+                if number - 1 not in pending]
+
+    def bases(self, alive, rows):
+        """The frames before each capture."""
+        frames = [0] * len(self.job["captures"])
+        for piece in alive:
+            frames[piece.source] += rows[piece.name]["frames"]
+        return [sum(frames[:source]) for source in range(len(frames))]
+
+    def _parts(self, alive, rows):
+        """A part of the data set for each piece."""
+        made, bases, tasks = self._rows("parts"), self.bases(alive, rows), []
+        for piece, joined in zip(alive, self.joined):
+            row = rows[piece.name]
+            own = {"operations": row["operations"], "unfinished": joined["unfinished"]}
+            if piece.name not in made:
+                tasks.append(self._task("part", piece.name, row=row, own=own, bodies=self.job["bodies"],
+                                        shift=joined["frame_shift"], bases=bases[:piece.source + 1],
+                                        first=piece is alive[0]))
+        return tasks
+
+    def _finish(self, alive, rows):
+        from nfsdigest import publish  # pyarrow
+
+        publish.publish(self, alive, rows, self._rows("parts"))
+        return []
+
+    def run(self, runner, tell=lambda text: None):
+        """Runs all tasks.  |runner| takes tasks, and gives their rows, in any order."""
+        while tasks := self.next():
+            tell(_describe(tasks))
+            for row in runner(tasks):
+                if "error" in row:
+                    self.failed[row["task"]] = row
+        return self.manifest()
+
+
+def _again(verdicts, continues):
+    """Numbers of the pieces to be made again, in their order, and of those that continue one of them."""
+    chosen = set()
+    for number, verdict in enumerate(verdicts):
+        if verdict == "exact" or number in chosen:
+            continue
+        if continues[number]:  # the cause is older
+            while number > 1 and continues[number - 1]:
+                number -= 1
+            number = max(number - 1, 1)
+        chosen.add(number)
+    for number in range(1, len(verdicts)):
+        if continues[number] and number - 1 in chosen:
+            chosen.add(number)
+    return sorted(chosen)
+
+
+def _describe(tasks):
+    if tasks[0]["kind"] == "part":
+        return f"{len(tasks)} parts of the data set"
+    return f"{len(tasks)} pieces{' to be made again' if tasks[0]['previous'] else ''}"
+
+
+def local(jobs, show=lambda done, of: None):
+    """A runner with |jobs| processes on this machine."""
+    def runner(tasks):
+        with concurrent.futures.ProcessPoolExecutor(min(jobs, len(tasks))) as pool:
+            waiting = [pool.submit(run_task, task) for task in tasks]
+            for number, done in enumerate(concurrent.futures.as_completed(waiting)):
+                show(number + 1, len(tasks))
+                yield done.result()
+    return runner
+
+
+def progress(done, of):
+    """On stderr: a line that changes on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r  {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+    elif done == of or done * 10 // of != (done - 1) * 10 // of:
+        print(f"  {done} of {of}", file=sys.stderr, flush=True)
+
+
+def say(text):
+    print(f"nfsdigest: {text}", file=sys.stderr, flush=True)
+
+
+def size(text):
+    """Bytes: a number with k, M or G."""
+    unit = {"k": 10, "M": 20, "G": 30}.get(text[-1:], 0)
+    number = int(text[:-1] if unit else text) << unit
+    if number < 4096:
+        raise ValueError(text)
+    return number
+
+
+def add_arguments(parser):
+    parser.add_argument("files", nargs="+", metavar="CAPTURE", help="captures that follow each other, in order; "
+                        "the last name is that of the folder OUT")
+    parser.add_argument("--piece-size", type=size, default="1G", metavar="SIZE",
+                        help="of the pieces that captures are cut into; k, M and G are units of 1024 (default: 1G)")
+    parser.add_argument("--partial", action="store_true", help="take what stands before the place where a capture "
+                        "is cut or damaged; the rest of that file is a gap, recorded in OUT/_manifest.json")
+    parser.add_argument("--bodies", action="store_true", help="also what operations carry: arguments, results, "
+                        "digests of contents")
+    parser.add_argument("--option", action="append", default=[], metavar="OPTION", dest="options",
+                        help='passed to "nfsdigest piece", as --option=--rpc-port=2050; can be given several times')
+
+
+def begin(given):
+    if len(given.files) < 2:
+        raise Refused(2, "name captures, and the folder OUT")
+    job = Job(given.files[-1])
+    job.begin(given.files[:-1], given.piece_size, given.options, given.partial, given.bodies)
+    return job
+
+
+def ended(work):
+    """Calls |work|, and returns the exit code."""
+    try:
+        return work()
+    except Refused as error:
+        say(error)
+        return error.code
+    except Error as error:
+        say(error)
+        return error.code
+    except OSError as error:
+        say(error)
+        return 4
+
+
+def finished(manifest):
+    """Tells what was made.  Returns the exit code."""
+    from nfsdigest import summary
+
+    print(summary.text(manifest), end="")
+    for gap in manifest["gaps"]:
+        say(f"not read: {gap['note']}")
+    return 3 if manifest["gaps"] else 0
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m nfsdigest.digest", description="Digests large captures into a "
+                                     "Parquet data set, in pieces.")
+    add_arguments(parser)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="processes (default: all cores)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--plan", action="store_true", help="only decide what is to be done")
+    what.add_argument("--next", action="store_true", help="print the tasks that can run now, one a line; if there are "
+                      "none, complete OUT")
+    what.add_argument("--task", metavar="NAME", help="run one of these")
+    given = parser.parse_args(arguments)
+    return ended(lambda: _main(given))
+
+
+def _main(given):
+    if given.task:
+        job = Job(given.files[-1])
+        known = job.folder / "tasks.json"
+        tasks = json.loads(known.read_text()) if known.exists() else {}
+        if given.task not in tasks:
+            raise Refused(2, f"{given.task}: no task that --next named in {given.files[-1]}")
+        job.lock(fcntl.LOCK_SH)
+        row = run_task(tasks[given.task])
+        if "error" in row:
+            raise Refused(row["code"], row["error"])
+        return 0
+    if given.next:
+        job = Job(given.files[-1])
+        job.load()
+        tasks = job.next()
+        if tasks:
+            pieces.write_json(job.folder / "tasks.json", {task["name"]: task for task in tasks})
+            print("\n".join(task["name"] for task in tasks))
+            return 0
+        return finished(job.manifest())
+    job = begin(given)
+    if given.plan:
+        return 0
+    return finished(job.run(local(given.jobs, progress), say))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: cost=10
+"""python -m nfsdigest.digest: a data set made in pieces has the rows that "nfsdigest ingest" of the whole has, and the
+totals of "nfsdigest info"; work that was ended goes on where it was, also task by task; what is wrong is named, and
+leaves no half-made tables."""
+import json
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
+CAPTURES = pathlib.Path(os.environ.get("CAPTURES") or SRC / "captures")
+sys.path.insert(0, str(SRC / "tests/gen"))
+
+import database  # noqa: E402
+import python_package  # noqa: E402
+
+python_package.use()
+
+import data_set  # noqa: E402
+
+from nfsdigest import digest, pieces  # noqa: E402
+
+OPTIONS = ["--lead-in", "20000", "--lead-in-time", "0s"]
+failures = []
+
+
+def check(good, what):
+    if not good:
+        failures.append(what)
+        print("FAILED", what)
+
+
+def command(*arguments, **options):
+    environment = dict(os.environ, PYTHONPATH=str(SRC / "python"))
+    return subprocess.run([sys.executable, "-m", "nfsdigest.digest", *map(str, arguments)], env=environment,
+                          capture_output=True, text=True, check=False, **options)
+
+
+def unpacked(folder, name):
+    file = folder / name.removesuffix(".zst")
+    subprocess.run(["zstd", "-dqf", CAPTURES / name, "-o", file], check=True)
+    return file
+
+
+def halves(folder, capture):
+    """The capture as two files, of which the second one is compressed."""
+    data, at = capture.read_bytes(), 24
+    while at < len(data) * 2 // 5:
+        at += 16 + int.from_bytes(data[at + 8:at + 12], "little")
+    files = [folder / "half0.pcap", folder / "half1.pcap"]
+    files[0].write_bytes(data[:at])
+    files[1].write_bytes(data[:24] + data[at:])
+    subprocess.run(["zstd", "-qf", "--rm", files[1]], check=True)
+    return [files[0], folder / "half1.pcap.zst"]
+
+
+def totals(database_file, manifest, what):
+    """The summary is that of info."""
+    known = json.loads(subprocess.run([database.program(), "info", "--json", database_file, "--top", "1000"],
+                                      capture_output=True, text=True, check=True).stdout)
+    found = manifest["summary"]
+    for name, value in found["totals"].items():
+        check(known["totals"][0][name] == value, f"{what}: {name}: {value}, not {known['totals'][0][name]}")
+    check(found["by_procedure"] == known["by_procedure"], f"{what}: {found['by_procedure']} {known['by_procedure']}")
+    check(found["counters"] == {row["name"]: row["value"] for row in known["counters"]}, f"{what}: counters")
+    replied = {row["pairing"]: row["operations"] for row in known["pairing"]}
+    check({k: v for k, v in found["pairing"].items() if v} == {k: v for k, v in replied.items() if v},
+          f"{what}: {found['pairing']}, not {replied}")
+
+
+def listing(folder):
+    return {(str(p.relative_to(folder)), p.stat().st_mtime_ns) for p in folder.rglob("*")}
+
+
+def same(folder, files, size, name, work):
+    """|work| makes the data set of |files|."""
+    out, stored = folder / name, folder / f"{name}.db"
+    job = digest.Job(out)
+    job.begin(list(map(str, files)), size, OPTIONS)
+    manifest = work(job)
+    check(len(manifest["parts"]) > 2, f"{name}: only {len(manifest['parts'])} parts")
+    for table, text in data_set.differences(data_set.ingest(files, stored), out).items():
+        check(False, f"{name}: {table}: {text}")
+    totals(stored, manifest, name)
+    check(not (out / "_digest").exists(), f"{name}: left behind: _digest")
+    return out, manifest
+
+
+def by_itself(job):
+    return job.run(digest.local(2))
+
+
+class Ended(Exception):
+    pass
+
+
+def in_turns(job):
+    """Each run is ended before its third task; the last one finds what is missing."""
+    ran = []
+
+    def runner(tasks):
+        for task in tasks[:2]:
+            ran.append((task["name"], task["kind"], task.get("round")))
+            yield digest.run_task(task)
+        if len(tasks) > 2:
+            (job.folder / "pieces" / f"{pieces.TEMPORARY}left").mkdir()
+            raise Ended
+    for _ in range(100):
+        again = digest.Job(job.out)
+        job.locked.close()
+        again.load()
+        check(not list(again.folder.glob(f"*/{pieces.TEMPORARY}*")), "temporary folders were not swept")
+        try:
+            manifest = again.run(runner)
+            break
+        except Ended:
+            again.locked.close()
+    check(len(ran) == len(set(ran)), f"what was there was made again: {ran}")
+    return manifest
+
+
+def by_hand(job):
+    """As a batch system would."""
+    job.locked.close()
+    for _ in range(100):
+        tasks = command("--next", job.out)
+        check(tasks.returncode == 0, f"--next: {tasks.stderr}")
+        if job.is_done():
+            break
+        for name in tasks.stdout.split():
+            done = command("--task", name, job.out)
+            check(done.returncode == 0, f"--task {name}: {done.stderr}")
+    return job.manifest()
+
+
+def refused(code, word, *arguments, **options):
+    done = command(*arguments, **options)
+    check(done.returncode == code and word in done.stderr and "Traceback" not in done.stderr,
+          f"{' '.join(map(str, arguments))}: {done.returncode} {done.stderr}")
+    return done
+
+
+def bad_input(folder, capture, finished):
+    small = unpacked(folder, "knfsd-nlm-locks.pcap.zst")
+    refused(3, "none.pcap", small, folder / "none.pcap", folder / "bad")
+    refused(2, "given twice", small, small, folder / "bad")
+    (folder / "link.pcap").symlink_to(small)
+    refused(2, "the same file", small, folder / "link.pcap", folder / "bad")
+    check(not (folder / "bad").exists(), "refused work left a folder")
+    refused(2, "other captures", small, finished)
+    (folder / "other").mkdir()
+    (folder / "other/operations").mkdir()
+    (folder / "other/operations/x.parquet").touch()
+    refused(2, "another data set", small, folder / "other")
+    # changed since, begun by another version, or with other options; at the same time
+    out = folder / "begun"
+    check(command("--plan", small, out).returncode == 0, "--plan")
+    refused(2, "another partial", "--partial", small, out)
+    os.utime(small, ns=(1, 1))
+    refused(2, "changed since", small, out)
+    known = json.loads((out / "_digest/job.json").read_text())
+    known["job"].update(version="nfsdigest 0.0.1", captures=pieces.captures_of([small]))
+    (out / "_digest/job.json").write_text(json.dumps(known))
+    refused(2, "another version", small, out)
+    job = digest.Job(out)
+    job.load()
+    refused(2, "another program works", "--next", out)
+    row = digest.run_task(job.next()[0])
+    check("0.0.1" in row.get("error", ""), f"a task of another version: {row}")
+    job.locked.close()
+
+
+def damaged(folder, capture):
+    """In the middle of a capture: refused, or a gap."""
+    data, at = bytearray(capture.read_bytes()), 24
+    while at < len(data) // 2:
+        at += 16 + int.from_bytes(data[at + 8:at + 12], "little")
+    data[at + 8:at + 12] = b"\xff\xff\xff\x7f"
+    bad = folder / "bad.pcap"
+    bad.write_bytes(data)
+    arguments = ["--piece-size", "800k", *(f"--option={o}" for o in ("--lead-in=200000", "--lead-in-time=0s")), bad]
+    refused(3, "bad.pcap", *arguments, folder / "damaged")
+    check(not list((folder / "damaged").glob("[a-z]*")), "tables of a damaged capture")
+    done = refused(3, "not read", "--partial", *arguments, folder / "partial")
+    manifest = json.loads((folder / "partial/_manifest.json").read_text())
+    check([gap["from"] for gap in manifest["gaps"]] == [at], f"gaps: {manifest['gaps']}, {at}; {done.stderr}")
+    differ = data_set.differences(data_set.ingest([bad], folder / "partial.db"), folder / "partial")
+    check(not differ, f"--partial: {differ}")
+
+
+def no_room(folder, capture):
+    """A full disk: files cannot grow any more."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))
+    arguments = ["--piece-size", "1M", capture, folder / "full"]
+    refused(4, "", *arguments, preexec_fn=limit)
+    check({p.name for p in (folder / "full").iterdir()} == {"_digest"}, "a full disk: half-made tables")
+    done = command(*arguments)
+    check(done.returncode == 0 and (folder / "full/_manifest.json").exists(), f"after a full disk: {done.stderr}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        capture = unpacked(folder, "knfsd-netem-tcp.pcap.zst")
+        files = halves(folder, capture)
+        out, manifest = same(folder, files, 300000, "two-files", by_itself)
+        check(any(part["made_again"] for part in manifest["parts"]), f"no piece was made again: {manifest['parts']}")
+        there = listing(out)
+        arguments = ["--piece-size", "300000", *(f"--option={o}" for o in OPTIONS), *files, out]
+        again = command(*arguments)
+        check(again.returncode == 0 and listing(out) == there, f"a second run: {again.stderr}")
+        # replies without a call, of which some wait where a piece ends
+        same(folder, [unpacked(folder, "knfsd-snap256.pcap.zst")], 900000, "in-turns", in_turns)
+        same(folder, [unpacked(folder, "load-ganesha-vfs.pcap.zst")], 150000, "by-hand", by_hand)
+        bad_input(folder, capture, out)
+        damaged(folder, capture)
+        no_room(folder, capture)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
