@@ -239,8 +239,14 @@ static int compare(struct lane *lane, struct err *err)
         return copy_name_make(lane, err);
     if (!child)
         return copy_lane_done(lane, err); /* forgotten: gone on the reference */
-    if (bytes_equal(found, mirror_sut_handle(m, child)))
-        return copy_name_stands(lane, err);
+    if (bytes_equal(found, mirror_sut_handle(m, child))) {
+        if (work->found_type == work->attributes.type)
+            return copy_name_stands(lane, err);
+        /* the host took it for the child's, by a name that another request made first */
+        if (mirror_set_sut_handle(m, child, (struct bytes){ 0 }, err) < 0)
+            return -err->code;
+        work->is_new = true;
+    }
     if (!mirror_find_sut(m, found) && !child->sut_handle_len && can_be_taken(work)) {
         work->is_new = true;
         if (mirror_set_sut_handle(m, child, found, err) < 0)

@@ -190,6 +190,14 @@ static bool is_another(const struct shadow *s, const struct mirror_object *objec
     return other && other != object && other->state != MIRROR_GONE;
 }
 
+/* The SUT's name stands for something else: there, another request made it first. */
+static bool is_of_other_type(const struct mirror_object *object, const struct effect *sut)
+{
+    struct attributes a;
+
+    return object->type && effect_attributes(sut, OF_NEW_OBJECT, &a) && a.type != object->type;
+}
+
 static int again_with_directory(struct shadow *s, struct mirror_object *object,
                                 const struct request *r, struct err *err)
 {
@@ -220,7 +228,8 @@ static int take_handle(struct shadow *s, struct request *r, const struct effect 
         !is_same(mirror_sut_handle(s->mirror, object), sut->new_handle) && e->parent)
         /* the copy has made another name of it meanwhile: two objects on the SUT for one */
         return dispatch_again(s, mirror_at(s->mirror, e->parent), r->end, err);
-    if (sut->succeeded && !object->sut_handle_len && is_another(s, object, sut->new_handle))
+    if (sut->succeeded && !object->sut_handle_len &&
+        (is_another(s, object, sut->new_handle) || is_of_other_type(object, sut)))
         return again_with_directory(s, object, r, err);
     if (sut->succeeded && sut->new_handle.len && sut->new_handle.len <= MIRROR_HANDLE_MAX &&
         !object->sut_handle_len)

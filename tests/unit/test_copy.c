@@ -174,6 +174,33 @@ static void many(void **state)
     assert_in_range(copy_counts(lab.copy).sut_calls, 3 * FILES, FILES * 31 / 10);
 }
 
+/* On the SUT another request made a directory where the reference has a file, and its handle was
+ * taken for the file's. */
+static void handle_of_other_type(void **state)
+{
+    struct fs *ref = lab_fs(&lab, REF), *sut = lab_fs(&lab, SUT_SIDE);
+    uint32_t file = lab_make(ref, fs_root(ref), "f", NF3REG), directory;
+    struct mirror_object *object, *root;
+    uint8_t handle[HANDLE_LENGTH];
+    struct bytes twin;
+
+    (void)state;
+    lab_begin_copy(&lab);
+    same(true);
+    object = mirror_find(lab.mirror, lab_handle(&lab, REF, file, handle));
+    root = mirror_find(lab.mirror, lab_handle(&lab, REF, fs_root(ref), handle));
+    assert_int_equal(fs_remove(sut, &lab_root_user, fs_root(sut), lab_text("f"), false), NFS3_OK);
+    directory = lab_make(sut, fs_root(sut), "f", NF3DIR);
+    lab_make(sut, directory, "g", NF3REG);
+    twin = lab_handle(&lab, SUT_SIDE, directory, handle);
+    assert_int_equal(mirror_set_sut_handle(lab.mirror, object, twin, NULL), 0);
+    assert_int_equal(mirror_set_state(lab.mirror, object, MIRROR_UNKNOWN, NULL), 0);
+    assert_int_equal(mirror_set_state(lab.mirror, root, MIRROR_QUEUED, NULL), 0);
+    copy_wake(lab.copy);
+    same(false);
+    assert_int_equal(object->state, MIRROR_SYNCHRONIZED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +210,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(popular, begin, end),
         cmocka_unit_test_setup_teardown(paced, begin, end),
         cmocka_unit_test_setup_teardown(many, begin, end),
+        cmocka_unit_test_setup_teardown(handle_of_other_type, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void tear_down(void)
 /* --- requests */
 
 struct asking {
-    uint32_t procedure, on, to;
+    uint32_t procedure, on, to, found;
     bool guarded;
     uint32_t failed;
     uint64_t offset, cookie;
@@ -127,6 +127,7 @@ static void ask(struct request *r, const struct asking *a, uint64_t begun, uint6
     e->object = a->on;
     e->parent = e->roles & ROLE_PARENT ? a->on : 0;
     e->parent2 = a->to;
+    e->new_object = a->found;
     r->objects[TEE_OBJECT] = a->on;
     r->objects[TEE_PARENT2] = a->to;
     requests_sum_up(r, e);
@@ -353,12 +354,46 @@ static void test_guard(void **state)
     tear_down();
 }
 
+/* The handle of what a name stands for on the SUT, if that can be the same. */
+static void test_found(void **state)
+{
+    static const struct asking look = { .procedure = LOOKUP, .on = D1, .found = STRANGE };
+    static const uint8_t handle[] = { 1, 2, 3, 4, 5 };
+    static const struct bytes new_handle = { handle, sizeof(handle) };
+
+    (void)state;
+    for (uint32_t type = NF3REG; type <= NF3DIR; type++) {
+        struct LOOKUP3res res = { .object = new_handle,
+                                  .obj_attributes = { true, { .type = type } } };
+        struct mirror_object *object;
+        struct buf body = { 0 };
+        struct xdr_put put = xdr_put_to(&body, 4096);
+        struct rpc_header header = { .status = RPC_SUCCESS };
+        struct request r;
+        struct effect sut;
+
+        set_up();
+        object = mirror_at(s.mirror, STRANGE);
+        object->type = NF3REG;
+        ask(&r, &look, 1, 2);
+        assert_int_equal(bind_write(nfs3_binding(LOOKUP)->result, &put, &res), 0);
+        sut = read_answer(&r, &(struct rpc_answer){ .header = &header,
+                                                    .body = { body.data, (uint32_t)body.len } });
+        assert_int_equal(take_handle(&s, &r, &sut, &err), 0);
+        assert_int_equal(object->sut_handle_len, type == NF3REG ? sizeof(handle) : 0);
+        drop(&r);
+        buf_free(&body);
+        tear_down();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rewritten), cmocka_unit_test(test_not_known),
         cmocka_unit_test(test_listings),  cmocka_unit_test(test_order),
         cmocka_unit_test(test_held),      cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_found),
     };
 
     wire_init();
