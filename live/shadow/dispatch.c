@@ -50,6 +50,15 @@ static int leave(struct shadow *s, struct mirror_object *object, enum mirror_sta
     return mirror_set_state(s->mirror, object, state, err);
 }
 
+/* The request that made it is under way to the SUT, whose answer will have its handle. */
+static bool is_being_made(const struct shadow *s, const struct mirror_object *object)
+{
+    for (const struct touch *t = known_of(s, object->id)->first; t; t = t->next)
+        if (t->what.bit == OVERLAP_NEW && touch_changes(t) && request_is_queued(t->request))
+            return true;
+    return false;
+}
+
 int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err)
 {
     gaps_clear(s, object);
@@ -57,10 +66,12 @@ int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t sinc
         dispatch_unplayed(s, object->id);
         return 0;
     }
-    /* What the SUT has no handle for is found by its directory. */
+    /* What the SUT has no handle for is found by its directory, or waits for it: dispatch_made. */
     while (object && is_followed(object) && !object->sut_handle_len && !object->is_root) {
         if (leave(s, object, MIRROR_UNKNOWN, since, err) < 0)
             return -err->code;
+        if (is_being_made(s, object))
+            return 0;
         object = object->parent ? mirror_at(s->mirror, object->parent) : NULL;
         gaps_clear(s, object);
     }
@@ -208,12 +219,14 @@ int dispatch_made(struct shadow *s, const struct request *r, struct err *err)
     const struct effect *e = effect_of(r);
     bool is_made = e->succeeded && effect_makes_name(e) && e->new_object;
     struct mirror_object *object = is_made ? mirror_at(s->mirror, e->new_object) : NULL;
-    const struct mirror_object *parent =
+    struct mirror_object *parent =
         object && object->parent ? mirror_at(s->mirror, object->parent) : NULL;
 
     if (!parent || parent->state != MIRROR_SYNCHRONIZED || object->state != MIRROR_UNKNOWN ||
-        !object->sut_handle_len || !object->type || !paths_want(s, object))
+        !object->type || !paths_want(s, object))
         return 0;
+    if (!object->sut_handle_len)
+        return dispatch_again(s, parent, r->end, err);
     copy_wake(s->copy);
     return mirror_set_state(s->mirror, object, MIRROR_QUEUED, err);
 }

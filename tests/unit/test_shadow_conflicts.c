@@ -424,6 +424,45 @@ static void test_forgotten(void **state)
     free(s.known);
 }
 
+/* What is being made on the SUT has no handle there so far: it is copied again when it has one, and
+ * its directory stays the same. */
+static void test_being_made(void **state)
+{
+    static const struct asking make = { .procedure = CREATE, .on = D1, .made = F, .name = "a" };
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        bool is_queued = i != 0, has_handle = i == 2, is_known = i == 3;
+        struct mirror_object *file, *directory;
+        struct shadow s;
+        struct request r;
+
+        begin(&s);
+        file = mirror_at(s.mirror, F);
+        directory = mirror_at(s.mirror, D1);
+        assert_int_equal(mirror_add_name(s.mirror, file, directory,
+                                         (struct bytes){ (const uint8_t *)"a", 1 }, &err),
+                         0);
+        if (!is_known)
+            assert_int_equal(mirror_set_sut_handle(s.mirror, file, (struct bytes){ 0 }, &err), 0);
+        ask(&s, &r, &make, 10, 20);
+        r.stage = is_queued ? STAGE_WAITING : STAGE_ANSWERED;
+        assert_int_equal(dispatch_again(&s, file, 10, &err), 0);
+        assert_int_equal(file->state, is_known ? MIRROR_QUEUED : MIRROR_UNKNOWN);
+        assert_int_equal(directory->state, is_queued ? MIRROR_SYNCHRONIZED : MIRROR_QUEUED);
+        if (has_handle)
+            assert_int_equal(mirror_set_sut_handle(s.mirror, file, handle_of(F), &err), 0);
+        assert_int_equal(dispatch_made(&s, &r, &err), 0);
+        assert_int_equal(file->state, is_known || has_handle ? MIRROR_QUEUED : MIRROR_UNKNOWN);
+        assert_int_equal(directory->state,
+                         is_known || has_handle ? MIRROR_SYNCHRONIZED : MIRROR_QUEUED);
+        touches_clear(&s, &r);
+        drop(&r);
+        mirror_close(s.mirror);
+        free(s.known);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,7 +471,7 @@ int main(void)
         cmocka_unit_test(test_names),       cmocka_unit_test(test_forgotten),
         cmocka_unit_test(test_linked_late), cmocka_unit_test(test_last_name),
         cmocka_unit_test(test_outcomes),    cmocka_unit_test(test_listed),
-        cmocka_unit_test(test_gone_early),
+        cmocka_unit_test(test_gone_early),  cmocka_unit_test(test_being_made),
     };
 
     struct copy_setup setup = { 0 };
