@@ -301,6 +301,11 @@ int engine_pause(struct engine *e, bool input_cut, struct err *err)
     return rc;
 }
 
+struct engine_ids engine_ids(const struct engine *e)
+{
+    return (struct engine_ids){ e->pair.last_operation, e->pair.last_flow };
+}
+
 int engine_outline(const struct engine *e, struct outline *out, struct err *err)
 {
     struct canon canon = { .frame = e->last_frame };

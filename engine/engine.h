@@ -70,6 +70,13 @@ int engine_learn(struct engine *engine, const struct record *record, struct err 
  * the ids of records; 0: it is not known. */
 uint64_t engine_named(const struct engine *engine, uint64_t directory, struct bytes name);
 
+/* The largest ids given so far. */
+struct engine_ids {
+    uint64_t operation;
+    uint32_t flow;
+};
+struct engine_ids engine_ids(const struct engine *engine);
+
 /* Pieces of a capture.  An engine with options.middle begins a little before its piece; the caller
  * drops the records up to the border, but for those that engine_learn takes.  engine_border is
  * called when the last frame before the piece was taken.  It gives the outline of what is known

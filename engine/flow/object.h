@@ -172,6 +172,14 @@ uint32_t object_path(struct objects *o, uint32_t object, struct bytes name, stru
 /* Returns the id of a MOUNT path, or 0 with |err| filled. */
 uint32_t object_mount_path(struct objects *o, struct bytes path, struct err *err);
 
+/* Packs everything that is known, and unpacks it into objects that were just initialized.  The
+ * bytes are those of one build (base/pack.h); objects_layout distinguishes builds.
+ * objects_restore: |in| fails if the bytes cannot be right. */
+struct unpack;
+uint64_t objects_layout(uint64_t hash);
+int objects_save(const struct objects *o, struct buf *out);
+int objects_restore(struct objects *o, struct unpack *in, struct err *err);
+
 /* Learns a record that an earlier process put into its sink.  Puts nothing into this sink. */
 int objects_learn(struct objects *o, const struct record *record, struct err *err);
 

@@ -2,7 +2,7 @@
 /* engine/flow/object_parts.h
  *
  * Shared by the files of the objects only (object.c, object_name.c, object_root.c, object_path.c,
- * object_learn.c, host.c).
+ * object_learn.c, object_state.c, host.c).
  */
 #ifndef NFSDIGEST_FLOW_OBJECT_PARTS_H
 #define NFSDIGEST_FLOW_OBJECT_PARTS_H

@@ -351,11 +351,6 @@ static int identify(struct pair *p, struct taking *t, struct err *err)
                : 0;
 }
 
-static uint32_t offset_in(const uint8_t *body, struct bytes b)
-{
-    return b.data ? (uint32_t)(b.data - body) : 0;
-}
-
 /* A new operation from its call: everything that is known before the reply. */
 static struct waiting *new_waiting(const struct taking *t, struct err *err)
 {
@@ -364,7 +359,6 @@ static struct waiting *new_waiting(const struct taking *t, struct err *err)
     const uint8_t *body = t->m->data + t->h->body;
     const struct bytes blocks = t->op.block_digests;
     struct waiting *w = malloc(sizeof(*w) + t->kept + blocks.len);
-    enum action action;
 
     if (!w) {
         err_memory(err, "calls");
@@ -386,19 +380,9 @@ static struct waiting *new_waiting(const struct taking *t, struct err *err)
         memcpy(w->body + t->kept, blocks.data, blocks.len);
     w->operation.arguments = (struct bytes){ w->body, t->kept };
     w->operation.block_digests = (struct bytes){ w->body + t->kept, blocks.len };
-    if (!t->procedure)
-        return w;
-    w->port_program = scan->port_program;
-    action = (enum action)t->procedure->action;
-    w->binds = (scan->name_role && action_makes_name(action) ? ROLE_NAME : 0) |
-               (scan->name2_role && action_makes_name2(action) ? ROLE_NAME2 : 0);
-    w->removes = scan->name_role && action_takes_name(action) ? ROLE_NAME : 0;
-    w->name_at = offset_in(body, scan->name);
-    w->name_len = scan->name.len;
-    w->name2_at = offset_in(body, scan->name2);
-    w->name2_len = scan->name2.len;
-    w->root_path_at = offset_in(body, scan->root_path);
-    w->root_path_len = scan->root_path.len;
+    w->port_program = t->procedure ? scan->port_program : 0;
+    if (t->procedure)
+        tag_keep(w, scan, body);
     return w;
 }
 

@@ -72,6 +72,26 @@ int tag_call(struct objects *o, struct record_operation *op, const struct scan *
                : 0;
 }
 
+static uint32_t offset_in(const uint8_t *body, struct bytes b)
+{
+    return b.data ? (uint32_t)(b.data - body) : 0;
+}
+
+void tag_keep(struct waiting *w, const struct scan *scan, const uint8_t *body)
+{
+    enum action action = (enum action)w->procedure->action;
+
+    w->binds = (scan->name_role && action_makes_name(action) ? ROLE_NAME : 0) |
+               (scan->name2_role && action_makes_name2(action) ? ROLE_NAME2 : 0);
+    w->removes = scan->name_role && action_takes_name(action) ? ROLE_NAME : 0;
+    w->name_at = offset_in(body, scan->name);
+    w->name_len = scan->name.len;
+    w->name2_at = offset_in(body, scan->name2);
+    w->name2_len = scan->name2.len;
+    w->root_path_at = offset_in(body, scan->root_path);
+    w->root_path_len = scan->root_path.len;
+}
+
 static struct moment moment_of(const struct record_operation *op)
 {
     return (struct moment){ op->id, op->call.time, op->reply.time };

@@ -22,6 +22,10 @@ struct tagged {
 int tag_call(struct objects *o, struct record_operation *op, const struct scan *scan,
              struct tagged *about, struct err *err);
 
+/* Notes in |w| what tag_reply must know of the names in the arguments, which |scan| found in
+ * |body|. w->procedure is set. */
+void tag_keep(struct waiting *w, const struct scan *scan, const uint8_t *body);
+
 /* Learns from the result of a call, and sets op->new_object.  An object gets its type from the
  * first attributes that are seen of it, or from those with which it is made.  It becomes a
  * directory when a name in it is found or changed, even if its attributes say something else: then

@@ -4,12 +4,10 @@
  * Writes and reads border files.  The contract is in border.h.
  */
 #include "pieces/border.h"
+#include "pieces/packed.h"
 #include "base/digest.h"
-#include "base/output.h"
 #include "base/pack.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { BORDER_FILE_MAX = 1 << 30 };
@@ -59,24 +57,14 @@ static int save_outline(const struct outline *o, struct buf *out)
 
 int border_write(const char *path, const struct border *b, struct err *err)
 {
-    struct output *output = output_open(path, err);
     struct buf out = { 0 };
-    uint64_t number = version(), digest;
-    int bad = pack_value(&out, number), rc = output ? 0 : -err->code;
+    int bad = 0, rc;
 
 #define SAVE(field) bad |= pack_value(&out, b->field);
     BORDER_PLAIN(SAVE)
     bad |= save_outline(&b->after, &out) | save_outline(&b->end, &out);
     bad |= save_xids(&b->past.asked, &out);
-    digest = XXH3_64bits(out.data, out.len);
-    bad |= pack_value(&out, digest);
-    if (rc == 0 && bad)
-        rc = err_memory(err, "a border");
-    if (rc == 0)
-        rc = output_write(output, out.data, out.len, err);
-    if (rc == 0)
-        rc = output_commit(output, err);
-    output_close(output);
+    rc = bad ? err_memory(err, "a border") : packed_write(path, version(), &out, err);
     buf_free(&out);
     return rc;
 }
@@ -125,26 +113,6 @@ static void restore_outline(struct unpack *in, struct outline *o)
     restore_xids(in, &o->used);
 }
 
-static int read_file(const char *path, struct buf *out, struct err *err)
-{
-    FILE *file = fopen(path, "re");
-    uint8_t part[65536];
-    size_t n;
-    int rc = 0;
-
-    if (!file)
-        return err_set(err, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
-    while (rc == 0 && (n = fread(part, 1, sizeof(part), file)) > 0)
-        if (out->len > BORDER_FILE_MAX)
-            rc = err_set(err, ERR_INPUT, "%s: too long for a border", path);
-        else if (buf_append(out, part, n) < 0)
-            rc = err_memory(err, "a border");
-    if (rc == 0 && ferror(file))
-        rc = err_set(err, ERR_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
-    fclose(file);
-    return rc;
-}
-
 /* Whether the rest of the program can rely on an outline: flows in order, and no more chunks than
  * there are. */
 static bool is_sound(const struct outline *o)
@@ -156,41 +124,31 @@ static bool is_sound(const struct outline *o)
            (o->from <= 0 && o->from >= -(int64_t)OUTLINE_CHUNKS * OUTLINE_CHUNK);
 }
 
-static int parse(const char *path, const struct buf *file, struct border *b, struct err *err)
+static int parse(const char *path, struct unpack *in, struct border *b, struct err *err)
 {
-    struct unpack in = { file->data, file->len, false };
-    uint64_t number, digest;
-
-    unpack_value(&in, number);
-    if (in.failed || number != version())
-        return err_set(err, ERR_INPUT,
-                       "%s: not a border of this build of nfsdigest: make the piece again", path);
-    if (file->len >= 2 * sizeof(digest))
-        memcpy(&digest, file->data + file->len - sizeof(digest), sizeof(digest));
-    if (file->len < 2 * sizeof(digest) ||
-        digest != XXH3_64bits(file->data, file->len - sizeof(digest)))
-        return err_set(err, ERR_INPUT, "%s: damaged: make the piece again", path);
-    in.left -= sizeof(digest);
-#define RESTORE(field) unpack_value(&in, b->field);
+#define RESTORE(field) unpack_value(in, b->field);
     BORDER_PLAIN(RESTORE)
-    restore_outline(&in, &b->after);
-    restore_outline(&in, &b->end);
-    restore_xids(&in, &b->past.asked);
+    restore_outline(in, &b->after);
+    restore_outline(in, &b->end);
+    restore_xids(in, &b->past.asked);
     b->capture[BORDER_NAME_MAX - 1] = b->previous[BORDER_NAME_MAX - 1] = '\0';
     b->before[BORDER_NAME_MAX - 1] = '\0';
-    if (in.failed || in.left || !is_sound(&b->after) || !is_sound(&b->end))
+    if (in->failed || in->left || !is_sound(&b->after) || !is_sound(&b->end))
         return err_set(err, ERR_INPUT, "%s: damaged: make the piece again", path);
     return 0;
 }
 
 int border_read(const char *path, struct border *border, struct err *err)
 {
+    const struct packed_kind kind = { version(), BORDER_FILE_MAX, "a border",
+                                      "make the piece again" };
     struct buf file = { 0 };
-    int rc = read_file(path, &file, err);
+    struct unpack in;
+    int rc = packed_read(path, &kind, &file, &in, err);
 
     memset(border, 0, sizeof(*border));
     if (rc == 0)
-        rc = parse(path, &file, border, err);
+        rc = parse(path, &in, border, err);
     buf_free(&file);
     if (rc < 0)
         border_free(border);

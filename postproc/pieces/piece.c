@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "pieces/border.h"
 #include "pieces/lead.h"
+#include "pieces/order.h"
 #include "pieces/part.h"
 #include "pieces/state.h"
 #include "record/nfsr.h"
@@ -29,6 +30,7 @@ struct making {
     struct sink sink;
     enum stage stage;
     struct border border;
+    struct order order;
     struct capture_shape shape;
     bool in_part;    /* the file is read in parts */
     uint64_t number; /* of the last frame */
@@ -45,11 +47,27 @@ static void count_waiting(struct border *b, const struct record_operation *op)
         b->held_id = op->id;
 }
 
+/* What the order file says of an operation. */
+static int note_order(struct making *m, const struct record_operation *op, struct err *err)
+{
+    const struct order_call call = { op->id, op->call.frame, op->xid, 0 };
+    uint64_t last = engine_ids(m->engine).operation;
+    int rc = 0;
+
+    if (op->call.frame && (m->stage == STAGE_LEAD || op->id <= m->order.lead_operation))
+        rc = order_note(&m->order, &call, err);
+    if (rc < 0 || m->stage != STAGE_PIECE)
+        return rc;
+    return order_turn(&m->order, last > op->id ? last - op->id : 0, err);
+}
+
 /* Of the lead-in, only what later records refer to. */
 static int put(void *ctx, const struct record *r, struct err *err)
 {
     struct making *m = ctx;
 
+    if (r->kind == RECORD_OPERATION && note_order(m, &r->operation, err) < 0)
+        return -err->code;
     if (m->stage == STAGE_LEAD && !state_needs(r))
         return 0;
     m->border.operations += m->stage == STAGE_PIECE && r->kind == RECORD_OPERATION;
@@ -154,6 +172,8 @@ static int at_border(struct making *m, struct err *err)
 
     m->stage = STAGE_PIECE;
     m->border.lead = m->number;
+    m->order.lead_operation = engine_ids(m->engine).operation;
+    m->order.lead_flow = engine_ids(m->engine).flow;
     if (m->piece->previous)
         engine_continue(m->engine);
     else if (!m->border.first)
@@ -197,7 +217,9 @@ static int finish(struct making *m, bool cut, struct err *err)
         rc = put_rest(m, cut, err);
     if (rc == 0)
         rc = output_commit(m->output, err);
-    b->identity = identify(b);
+    b->identity = m->order.identity = identify(b);
+    if (rc == 0)
+        rc = order_write(state_path(path, m->piece->name, ".order"), &m->order, err);
     if (rc == 0)
         rc = border_write(state_path(path, m->piece->name, ".border"), b, err);
     b->past.asked = (struct xids){ 0 }; /* the engine's */
@@ -252,6 +274,8 @@ int piece_make(const struct piece *piece, struct piece_result *result, struct er
     m.border.depth = UINT64_MAX;
     m.border.last = piece->last;
     m.border.options = state_options(piece->options);
+    m.order.retransmit_span =
+        piece->options->retransmit_span ? piece->options->retransmit_span : ENGINE_RETRANSMIT_SPAN;
     name_file(m.border.capture, piece->path);
     if (piece->before)
         name_file(m.border.before, piece->before);
@@ -267,5 +291,6 @@ int piece_make(const struct piece *piece, struct piece_result *result, struct er
     nfsr_writer_free(m.writer);
     output_close(m.output);
     border_free(&m.border);
+    order_free(&m.order);
     return rc;
 }

@@ -2,7 +2,8 @@
 /* postproc/pieces/piece.h
  *
  * Makes the records of a piece of a capture, on their own: NAME.nfsr, with NAME.border, which says
- * what join.h must know, and NAME.state, with which a later piece can be made again.
+ * what join.h must know, NAME.state, with which a later piece can be made again, and NAME.order,
+ * for the names of files (names/names.h).
  *
  * Behind the records of the piece, NAME.nfsr has the operations that still wait at its end.
  *

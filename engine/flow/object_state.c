@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packs objects, names and paths for a later process.  The contract is in object.h. */
+#include "flow/object_parts.h"
+#include "base/pack.h"
+
+#define OBJECT_PLAIN(step)                                                                         \
+    step(server) step(fsid) step(fileid) step(modified_by) step(name) step(root) step(children)    \
+        step(path) step(path_age) step(type) step(described)
+#define NAME_PLAIN(step) step(parent) step(object) step(next) step(previous) step(changed)
+#define PATH_PLAIN(step) step(parent) step(object)
+
+uint64_t objects_layout(uint64_t hash)
+{
+#define OBJECT_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct object *)0)->field));
+    OBJECT_PLAIN(OBJECT_FIELD)
+#define NAME_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct name *)0)->field));
+    NAME_PLAIN(NAME_FIELD)
+#define PATH_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct path *)0)->field));
+    PATH_PLAIN(PATH_FIELD)
+    return pack_layout(hash, "host", sizeof(struct address));
+}
+
+int objects_save(const struct objects *o, struct buf *out)
+{
+    int bad = pack_value(out, o->age);
+
+    bad |= pack_value(out, o->host_count) | pack_value(out, o->object_count);
+    bad |= pack_value(out, o->name_count) | pack_value(out, o->path_count);
+    bad |= pack_value(out, o->root_count);
+    bad |= buf_append(out, o->roots, o->root_count * sizeof(o->roots[0]));
+    for (uint32_t i = 1; !bad && i <= o->host_count; i++)
+        bad |= pack_value(out, o->hosts[i]);
+    for (uint32_t i = 1; !bad && i <= o->object_count; i++) {
+        const struct object *x = &o->objects[i];
+#define SAVE(field) bad |= pack_value(out, x->field);
+        OBJECT_PLAIN(SAVE)
+        bad |= pack_bytes(out, object_handle(x), x->handle_len);
+    }
+    for (uint32_t i = 1; !bad && i <= o->name_count; i++) {
+        const struct name *x = &o->names[i];
+        NAME_PLAIN(SAVE)
+        bad |= pack_bytes(out, x->text, x->len);
+    }
+    for (uint32_t i = 1; !bad && i <= o->path_count; i++) {
+        const struct path *x = &o->paths[i];
+        PATH_PLAIN(SAVE)
+        bad |= pack_bytes(out, x->text, x->len);
+    }
+    return bad ? -ERR_SYSTEM : 0;
+}
+
+struct counts {
+    uint32_t hosts, objects, names, paths, roots;
+};
+
+#define RESTORE(field) unpack_value(in, x.field);
+
+static int restore_objects(struct objects *o, struct unpack *in, const struct counts *n,
+                           struct err *err)
+{
+    for (uint32_t id = 1; !in->failed && id <= n->objects; id++) {
+        struct object x = { 0 }, *own;
+        struct bytes handle;
+
+        OBJECT_PLAIN(RESTORE)
+        handle = unpack_bytes(in);
+        if (in->failed || !x.server || x.server > n->hosts || x.name > n->names ||
+            x.root > n->names || x.path > n->paths) {
+            in->failed = true;
+            break;
+        }
+        if (!object_add(o, x.server, handle, object_hash(x.server, handle), err))
+            return -ERR_SYSTEM;
+        own = &o->objects[id];
+        x.handle_len = own->handle_len;
+        x.handle = own->handle;
+        *own = x;
+    }
+    return 0;
+}
+
+static bool is_parent(uint32_t parent, const struct counts *n)
+{
+    uint32_t host = parent & ~OF_SERVER;
+
+    return parent & OF_SERVER ? host && host <= n->hosts : parent && parent <= n->objects;
+}
+
+static int restore_names(struct objects *o, struct unpack *in, const struct counts *n,
+                         struct err *err)
+{
+    for (uint32_t id = 1; !in->failed && id <= n->names; id++) {
+        struct name x = { 0 }, *own;
+        struct bytes text;
+        uint32_t got;
+
+        NAME_PLAIN(RESTORE)
+        text = unpack_bytes(in);
+        if (in->failed || !is_parent(x.parent, n) || x.object > n->objects || x.next > n->names ||
+            x.previous > n->names) {
+            in->failed = true;
+            break;
+        }
+        if (!(got = name_get(o, x.parent, text, err)))
+            return -ERR_SYSTEM;
+        if (got != id) { /* the same name twice */
+            in->failed = true;
+            break;
+        }
+        own = &o->names[id];
+        x.text = own->text;
+        x.len = own->len;
+        *own = x;
+    }
+    return 0;
+}
+
+static int restore_paths(struct objects *o, struct unpack *in, const struct counts *n,
+                         struct err *err)
+{
+    for (uint32_t id = 1; !in->failed && id <= n->paths; id++) {
+        struct path x = { 0 };
+        struct bytes text;
+
+        PATH_PLAIN(RESTORE)
+        text = unpack_bytes(in);
+        if (in->failed || x.parent >= id || x.object > n->objects)
+            in->failed = true;
+        else if (!path_add(o, x.parent, x.object, text, err))
+            return -ERR_SYSTEM;
+    }
+    return 0;
+}
+
+int objects_restore(struct objects *o, struct unpack *in, struct err *err)
+{
+    struct address host = { 0 };
+    struct counts n;
+    int rc = 0;
+
+    unpack_value(in, o->age);
+    unpack_value(in, n.hosts);
+    unpack_value(in, n.objects);
+    unpack_value(in, n.names);
+    unpack_value(in, n.paths);
+    unpack_value(in, n.roots);
+    in->failed |= n.roots > ROOTS_MAX;
+    for (uint32_t i = 0; !in->failed && i < n.roots; i++) {
+        unpack_value(in, o->roots[i]);
+        in->failed |= !o->roots[i] || o->roots[i] > n.names;
+    }
+    o->root_count = in->failed ? 0 : n.roots;
+    for (uint32_t i = 1; !in->failed && i <= n.hosts; i++) {
+        uint32_t id;
+
+        unpack_value(in, host);
+        in->failed |= host.version != 4 && host.version != 6;
+        if (!in->failed && !(id = host_id(o, &host)))
+            return err_memory(err, "hosts");
+        in->failed |= !in->failed && id != i;
+    }
+    rc = restore_objects(o, in, &n, err);
+    if (rc == 0)
+        rc = restore_names(o, in, &n, err);
+    return rc < 0 ? rc : restore_paths(o, in, &n, err);
+}
