@@ -21,6 +21,7 @@ int cmd_record(int argc, char **argv, struct err *err);
 int cmd_anonymize(int argc, char **argv, struct err *err);
 int cmd_piece(int argc, char **argv, struct err *err);
 int cmd_join(int argc, char **argv, struct err *err);
+int cmd_names(int argc, char **argv, struct err *err);
 int cmd_info(int argc, char **argv, struct err *err);
 int cmd_top(int argc, char **argv, struct err *err);
 int cmd_ops(int argc, char **argv, struct err *err);

@@ -14,6 +14,7 @@ static const struct command commands[] = {
     { "anonymize", cmd_anonymize, "make an anonymized capture" },
     { "piece", cmd_piece, "make the records of a piece of a large capture" },
     { "join", cmd_join, "tell if pieces fit together, and which must be made again" },
+    { "names", cmd_names, "make one stream of pieces, with the paths of the whole capture" },
     { "info", cmd_info, "summarize a database, a record stream or a capture" },
     { "top", cmd_top, "show what clients do now, by client, path, user, ..." },
     { "ops", cmd_ops, "list operations" },

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/json.h"
+#include "cli/cli.h"
+#include "names/names.h"
+#include "show/args.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char about[] =
+    "Makes one record stream of pieces (nfsdigest piece) that \"nfsdigest join\" calls\n"
+    "exact, named in the order of the capture: as one run over the whole capture would\n"
+    "have made it.  Frames and ids count over the capture, calls get the replies that a\n"
+    "later piece has, and operations their paths, objects and dependencies, which need\n"
+    "the whole past of a server.\n"
+    "\n"
+    "Reads NAME.border, NAME.order and NAME.nfsr of each NAME.\n"
+    "\n"
+    "Servers do not depend on each other: with --server, many machines can each make\n"
+    "the stream of one server.\n"
+    "\n"
+    "With --canonical, the one NAME can also be a stream of \"nfsdigest record\", ending\n"
+    "in .nfsr: the same capture gives the same bytes, in pieces or not.\n";
+
+static int set_server(void *to, const char *value, struct err *err)
+{
+    struct names_options *o = to;
+
+    if (o->server_count == NAMES_SERVERS_MAX)
+        return err_set(err, ERR_USAGE, "more than %d servers", NAMES_SERVERS_MAX);
+    if (!address_read(value, strlen(value), &o->servers[o->server_count]))
+        return err_set(err, ERR_USAGE, "\"%s\" is not an address", value);
+    o->server_count++;
+    return 0;
+}
+
+static void print(bool as_json, const struct names_result *r)
+{
+    struct json j = { .out = stdout };
+
+    if (!as_json) {
+        printf("%" PRIu64 " frames, %" PRIu64 " operations, %" PRIu64 " objects, %" PRIu64
+               " paths\n",
+               r->frames, r->operations, r->objects, r->paths);
+        if (r->waiting)
+            printf("%" PRIu64 " calls wait in the state for their replies.\n", r->waiting);
+        if (r->strays)
+            printf("%" PRIu64 " repeated messages are of operations that no piece knows any "
+                   "more.\n",
+                   r->strays);
+        return;
+    }
+    json_object(&j, NULL);
+    json_u64(&j, "frames", r->frames);
+    json_u64(&j, "operations", r->operations);
+    json_u64(&j, "objects", r->objects);
+    json_u64(&j, "paths", r->paths);
+    json_u64(&j, "waiting", r->waiting);
+    json_u64(&j, "strays", r->strays);
+    json_object_end(&j);
+    json_end(&j);
+}
+
+static bool is_stream(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 5 && strcmp(name + len - 5, ".nfsr") == 0;
+}
+
+int cmd_names(int argc, char **argv, struct err *err)
+{
+    struct names_options options = { 0 };
+    struct names_result result;
+    bool json = false;
+    const struct arg own[] = {
+        { 'o', "output", "FILE", "the record stream to write (.nfsr)", set_text, &options.output },
+        { 0, "server", "ADDRESS", "only the operations of this server; may be repeated", set_server,
+          &options },
+        { 0, "canonical", NULL,
+          "put the records in an order that follows from what\nthe wire says; in memory", set_flag,
+          &options.canonical },
+        { 'j', "json", NULL, "print what was made as JSON", set_flag, &json },
+        { 0 },
+    };
+    const struct args args = { .usage = "nfsdigest names [OPTION...] -o FILE NAME...",
+                               .about = about,
+                               .own = own };
+    int first, rc = args_parse(&args, argc, argv, &first, err);
+
+    if (rc != 1)
+        return rc;
+    if (!options.output)
+        return err_set(err, ERR_USAGE, "-o FILE is missing: the record stream to write");
+    if (first == argc)
+        return err_set(err, ERR_USAGE, "nothing to name: give pieces, without .nfsr");
+    if (options.canonical && argc - first == 1 && is_stream(argv[first])) {
+        if (options.server_count)
+            return err_set(err, ERR_USAGE, "--server is for pieces, not for a stream");
+        rc = names_order(argv[first], options.output, &result, err);
+    } else {
+        rc = names_make(&options, argv + first, argc - first, &result, err);
+    }
+    if (rc == 0)
+        print(json, &result);
+    return rc;
+}

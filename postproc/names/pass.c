@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/names/pass.c
+ *
+ * Takes a piece: gives its operations the ids, objects, paths and dependencies of the capture, and
+ * puts its records.  For names.c.  The contract is in pass.h.
+ */
+#include "names/pass.h"
+#include "base/grow.h"
+#include "pieces/state.h"
+
+#include <stdlib.h>
+
+struct piece_pass {
+    struct pass *pass;
+    struct border border;
+    struct order order;
+    struct turns turns;
+    uint64_t operations; /* of the capture before it */
+};
+
+static bool is_wanted(const struct pass *p, uint32_t host)
+{
+    const struct names_options *o = p->options;
+    bool wanted = !o->server_count;
+
+    for (uint32_t i = 0; !wanted && i < o->server_count; i++)
+        wanted = address_equal(&o->servers[i], &p->objects.hosts[host]);
+    return wanted;
+}
+
+static int put(struct pass *p, const struct record *r, struct err *err)
+{
+    totals_put(&p->totals, r);
+    return told_put(&p->told, r, err);
+}
+
+static int put_operation(struct pass *p, const struct record_operation *op, struct err *err)
+{
+    struct record r = { .kind = RECORD_OPERATION };
+
+    r.operation = *op;
+    return put(p, &r, err);
+}
+
+static uint32_t credential_of(struct piece_pass *pp, uint32_t id, struct err *err)
+{
+    const struct turns *t = &pp->turns;
+    const struct record_credential *c = id < t->credential_cap ? &t->credentials[id] : NULL;
+    struct rpc_auth auth = { 0 };
+
+    if (!c || !c->id) {
+        err_set(err, ERR_INPUT, "%s: an operation refers to a credential that is not there",
+                t->path);
+        return 0;
+    }
+    auth.flavor = c->flavor;
+    auth.valid = c->valid;
+    auth.body = auth.gss_context = c->body;
+    auth.gss_service = c->gss_service;
+    auth.uid = c->uid;
+    auth.gid = c->gid;
+    auth.stamp = c->stamp;
+    auth.machine = c->machine;
+    auth.gid_count = c->gids.len / 4 < RPC_GIDS_MAX ? c->gids.len / 4 : RPC_GIDS_MAX;
+    for (uint32_t i = 0; i < auth.gid_count; i++)
+        auth.gids[i] = load_be32(c->gids.data + 4 * (size_t)i);
+    return credential_id(&pp->pass->credentials, &auth, err);
+}
+
+/* The next call of the capture. */
+static int take_call(void *ctx, struct turns_slot *slot, struct err *err)
+{
+    struct piece_pass *pp = ctx;
+    struct pass *p = pp->pass;
+    struct record_operation *op = &slot->waiting->operation;
+    struct recent_call call = { .frame = op->call.frame, .xid = op->xid, .host = slot->host };
+
+    op->id = call.id = ++p->last_operation;
+    if (!op->call.frame)
+        return 0;
+    if (piece_flows_id(&pp->turns.flows, op->flow, &op->flow, err) < 0)
+        return err_prefix(err, "%s", pp->turns.path);
+    if (is_wanted(p, slot->host)) {
+        if (op->credential && !(op->credential = credential_of(pp, op->credential, err)))
+            return -err->code;
+        if (naming_call(&p->objects, slot->waiting, &p->objects.hosts[slot->host], err) < 0)
+            return -err->code;
+    }
+    return recent_add(&p->recent, &call, err);
+}
+
+static int unknown_call(const struct piece_pass *pp, const struct record_operation *op,
+                        struct err *err)
+{
+    return err_set(err, ERR_INPUT,
+                   "%s: frame %llu has a call that waits, and no piece before it knows that: it "
+                   "does not belong to its .border: make the piece again",
+                   pp->turns.path, (unsigned long long)op->call.frame);
+}
+
+/* Finds the call of an operation, which began in the piece or before it. */
+static struct waiting *call_of(struct piece_pass *pp, const struct record_operation *op,
+                               uint32_t *host, struct err *err)
+{
+    struct recent *recent = &pp->pass->recent;
+    struct turns_slot *slot = turns_slot(&pp->turns, op->id);
+    struct recent_call *call;
+    struct waiting *w;
+
+    if (slot && slot->waiting) {
+        w = slot->waiting;
+        *host = slot->host;
+        slot->waiting = NULL;
+        return w;
+    }
+    call = slot ? NULL : recent_find(recent, op->call.frame, op->xid, true);
+    if (!call) {
+        unknown_call(pp, op, err);
+        return NULL;
+    }
+    w = call->waiting;
+    *host = call->host;
+    call->waiting = NULL;
+    recent->waiting--;
+    return w;
+}
+
+/* An operation that is complete. */
+static int complete(struct piece_pass *pp, struct record_operation *op, struct err *err)
+{
+    struct pass *p = pp->pass;
+    uint32_t host;
+    struct waiting *w = call_of(pp, op, &host, err);
+    int rc = 0;
+
+    if (!w)
+        return -err->code;
+    if (!op->call.frame) {
+        op->id = w->operation.id;
+        rc = piece_flows_id(&pp->turns.flows, op->flow, &op->flow, err);
+    } else if (is_wanted(p, host)) {
+        rc = naming_reply(&p->objects, w, &p->objects.hosts[host], op, err);
+    }
+    free(w);
+    return rc < 0 || !is_wanted(p, host) ? rc : put_operation(p, op, err);
+}
+
+/* A reply whose call may be in another place: if nobody knows, it is an operation. */
+static int hold(struct piece_pass *pp, struct record_operation *op, struct err *err)
+{
+    struct pass *p = pp->pass;
+    struct waiting *w;
+
+    if (GROW(p->held, p->held_count, p->held_cap) < 0)
+        return err_memory(err, "replies");
+    if (piece_flows_id(&pp->turns.flows, op->flow, &op->flow, err) < 0)
+        return err_prefix(err, "%s", pp->turns.path);
+    if (!op->flow || !(w = naming_begin(op, err)))
+        return op->flow
+                   ? -err->code
+                   : err_set(err, ERR_INPUT, "%s: a reply without a connection", pp->turns.path);
+    p->held[p->held_count++] =
+        (struct pass_held){ w, host_id(&p->objects, &p->flows.all[op->flow].server) };
+    return p->held[p->held_count - 1].host ? 0 : err_memory(err, "hosts");
+}
+
+/* An operation that still waits at the end of the piece. */
+static int wait_on(struct piece_pass *pp, struct record_operation *op, struct err *err)
+{
+    struct pass *p = pp->pass;
+    struct turns_slot *slot = turns_slot(&pp->turns, op->id);
+    struct recent_call *call;
+
+    if (!op->call.frame)
+        return hold(pp, op, err);
+    call = recent_find(&p->recent, op->call.frame, op->xid, !slot);
+    if (slot && slot->waiting && call) {
+        call->waiting = slot->waiting;
+        slot->waiting = NULL;
+        p->recent.waiting++;
+    }
+    if (!call || !call->waiting)
+        return unknown_call(pp, op, err);
+    call->piece = p->piece;
+    call->waiting->operation.pairing = op->pairing;
+    return 0;
+}
+
+static int compare_call_ids(const void *a, const void *b)
+{
+    const struct order_call *x = a, *y = b;
+
+    return (x->operation > y->operation) - (x->operation < y->operation);
+}
+
+/* Finds an operation of the capture by the id that the piece gives it.  |host| is left as it is if
+ * nothing is known of that.  Returns 0 if it is not known. */
+static uint64_t operation_of(struct piece_pass *pp, uint64_t id, uint32_t *host)
+{
+    const struct pass *p = pp->pass;
+    const struct pass_engine *e = &p->engine;
+    const struct order_call key = { .operation = id };
+    const struct turns_slot *slot = turns_slot(&pp->turns, id);
+    const struct recent_call *call;
+    const struct order_call *noted;
+
+    if (slot)
+        *host = slot->host;
+    if (id > pp->order.lead_operation)
+        return pp->operations + id - pp->order.lead_operation;
+    for (uint32_t i = 0; i < e->range_count; i++)
+        if (id > e->ranges[i].from && id <= e->ranges[i].to)
+            return e->ranges[i].base + id - e->ranges[i].from;
+    noted = e->call_count
+                ? bsearch(&key, e->calls, e->call_count, sizeof(*e->calls), compare_call_ids)
+                : NULL;
+    call = noted ? recent_find(&p->recent, turns_frame(&pp->turns, noted->frame), noted->xid, false)
+                 : NULL;
+    if (call)
+        *host = call->host;
+    return call ? call->id : 0;
+}
+
+static int put_repeat(struct piece_pass *pp, struct record *r, struct err *err)
+{
+    struct pass *p = pp->pass;
+    struct record_repeat *x = &r->repeat;
+    uint32_t host = 0;
+
+    if (piece_flows_id(&pp->turns.flows, x->flow, &x->flow, err) < 0)
+        return err_prefix(err, "%s", pp->turns.path);
+    x->operation = operation_of(pp, x->operation, &host);
+    if (!host && !(host = host_id(&p->objects, &p->flows.all[x->flow].server)))
+        return err_memory(err, "hosts");
+    if (!is_wanted(p, host))
+        return 0;
+    p->strays += !x->operation;
+    return put(p, r, err);
+}
+
+/* A record that is about a connection. */
+static int put_of_flow(struct piece_pass *pp, struct record *r, uint32_t *flow,
+                       const struct address *server, struct err *err)
+{
+    struct pass *p = pp->pass;
+    uint32_t host;
+
+    if (piece_flows_id(&pp->turns.flows, *flow, flow, err) < 0)
+        return err_prefix(err, "%s", pp->turns.path);
+    if (*flow)
+        server = &p->flows.all[*flow].server;
+    if (!server)
+        return p->options->server_count ? 0 : put(p, r, err);
+    host = host_id(&p->objects, server);
+    if (!host)
+        return err_memory(err, "hosts");
+    return is_wanted(p, host) ? put(p, r, err) : 0;
+}
+
+static int take(struct piece_pass *pp, struct record *r, struct err *err)
+{
+    switch (r->kind) {
+    case RECORD_OPERATION:
+        return turns_at_end(&pp->turns) ? wait_on(pp, &r->operation, err)
+                                        : complete(pp, &r->operation, err);
+    case RECORD_REPEAT:
+        return put_repeat(pp, r, err);
+    case RECORD_PROBLEM:
+        return put_of_flow(pp, r, &r->problem.flow, NULL, err);
+    case RECORD_CONNECTION_EVENT:
+        return put_of_flow(pp, r, &r->connection_event.flow, &r->connection_event.server, err);
+    case RECORD_COUNTER:
+    case RECORD_END:
+        return totals_add(&pp->pass->totals, r, err);
+    default: /* the pass makes its own */
+        return 0;
+    }
+}
+
+/* Puts replies without calls that waited at the end of a piece, and nobody knows more of them. */
+static int put_held(struct pass *p, bool drop, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < p->held_count; i++) {
+        struct waiting *w = p->held[i].reply;
+
+        w->operation.id = drop ? 0 : ++p->last_operation;
+        if (rc == 0 && !drop && is_wanted(p, p->held[i].host))
+            rc = put_operation(p, &w->operation, err);
+        free(w);
+    }
+    p->held_count = 0;
+    return rc;
+}
+
+/* What the ids of the engine mean that read the piece. */
+static int begin_engine(struct piece_pass *pp, struct err *err)
+{
+    struct pass *p = pp->pass;
+    struct pass_engine *e = &p->engine;
+    bool continues = pp->border.previous[0] && pp->border.origin == p->identity;
+    int rc = put_held(p, continues, err);
+
+    if (rc < 0 || continues)
+        return rc;
+    free(e->calls);
+    e->range_count = 0;
+    e->calls = pp->order.calls;
+    e->call_count = pp->order.call_count;
+    pp->order.calls = NULL;
+    if (e->call_count)
+        qsort(e->calls, e->call_count, sizeof(*e->calls), compare_call_ids);
+    return 0;
+}
+
+static int open_piece(struct piece_pass *pp, const char *name, struct err *err)
+{
+    struct turns *t = &pp->turns;
+    char path[STATE_PATH_MAX];
+    int rc = border_read(state_path(path, name, ".border"), &pp->border, err);
+
+    if (rc == 0)
+        rc = order_read(state_path(path, name, ".order"), &pp->order, err);
+    if (rc == 0 && pp->order.identity != pp->border.identity)
+        rc = err_set(err, ERR_INPUT, "%s: does not belong to %s.border: make the piece again", path,
+                     name);
+    if (rc == 0)
+        rc = begin_engine(pp, err);
+    if (rc < 0)
+        return rc;
+    pp->operations = pp->pass->last_operation;
+    pp->pass->retransmit_span = pp->order.retransmit_span;
+    t->border = &pp->border;
+    t->order = &pp->order;
+    t->objects = &pp->pass->objects;
+    t->flows.flows = &pp->pass->flows;
+    t->base = pp->pass->base;
+    t->call = take_call;
+    t->ctx = pp;
+    return turns_open(t, name, err);
+}
+
+/* Notes which connections of calls that only earlier pieces know have ended. */
+static void note_ends(struct piece_pass *pp)
+{
+    struct pass *p = pp->pass;
+    const struct outline *end = &pp->border.end;
+
+    for (uint32_t i = 0; p->recent.waiting && i < p->recent.count; i++) {
+        struct recent_call *x = &p->recent.all[i];
+        struct outline_flow key = { 0 };
+        const struct outline_flow *found;
+
+        if (!x->waiting || x->piece == p->piece)
+            continue;
+        flows_key(&p->flows.all[x->waiting->operation.flow], &key.key);
+        found = end->flow_count ? bsearch(&key, end->flows, end->flow_count, sizeof(*end->flows),
+                                          outline_flow_order)
+                                : NULL;
+        x->over |= found && found->over;
+    }
+}
+
+static int close_piece(struct piece_pass *pp, uint64_t needed, struct err *err)
+{
+    struct pass *p = pp->pass;
+    struct pass_engine *e = &p->engine;
+    const struct turns *t = &pp->turns;
+
+    if (t->operations != pp->border.operations + pp->border.waiting || t->next != t->slot_count)
+        return err_set(err, ERR_INPUT,
+                       "%s: has other operations than its .border says: make the piece again",
+                       t->path);
+    if (GROW(e->ranges, e->range_count, e->range_cap) < 0)
+        return err_memory(err, "operations");
+    e->ranges[e->range_count++] =
+        (struct pass_range){ pp->order.lead_operation, pp->order.lead_operation + t->next,
+                             pp->operations };
+    note_ends(pp);
+    p->base += pp->border.frames;
+    p->identity = pp->border.identity;
+    return recent_forget(&p->recent, needed, err);
+}
+
+int pass_piece(struct pass *p, const char *name, uint64_t needed, struct err *err)
+{
+    struct piece_pass pp = { .pass = p };
+    struct record r;
+    int rc;
+
+    p->piece++;
+    rc = open_piece(&pp, name, err);
+    while (rc == 0 && (rc = turns_next(&pp.turns, &r, err)) == 1)
+        rc = take(&pp, &r, err);
+    if (rc == 0)
+        rc = close_piece(&pp, needed, err);
+    turns_close(&pp.turns);
+    border_free(&pp.border);
+    order_free(&pp.order);
+    return rc;
+}
+
+/* What became of a call that only earlier pieces know, as the engine would have said it. */
+static void judge(const struct pass *p, struct recent_call *x)
+{
+    struct record_operation *op = &x->waiting->operation;
+    int64_t last = p->totals.end.last_time;
+
+    if (x->piece == p->piece || op->pairing != CAPTURE_ENDED)
+        return;
+    if (x->over || (last != TIME_NONE && op->call.time != TIME_NONE && last > op->call.time &&
+                    (uint64_t)last - (uint64_t)op->call.time > (uint64_t)p->retransmit_span))
+        op->pairing = REPLY_LOST;
+}
+
+int pass_end(struct pass *p, struct err *err)
+{
+    int rc = put_held(p, false, err);
+
+    for (uint32_t i = 0; rc == 0 && i < p->recent.count; i++) {
+        struct recent_call *x = &p->recent.all[i];
+
+        if (!x->waiting || !is_wanted(p, x->host))
+            continue;
+        judge(p, x);
+        rc = put_operation(p, &x->waiting->operation, err);
+    }
+    return rc;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/names/told.c
+ *
+ * Completes a stream of records, for names.c.  The contract is in told.h.
+ */
+#include "names/told.h"
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+int told_init(struct told *t, const struct objects *objects, const struct flows *flows,
+              struct err *err)
+{
+    t->objects = objects;
+    t->flows = flows;
+    if (GROW(t->credentials, 0, t->credential_cap) < 0)
+        return err_memory(err, "credentials");
+    return 0;
+}
+
+void told_free(struct told *t)
+{
+    free(t->credentials);
+    free(t->object.at);
+    free(t->path.at);
+    free(t->flow.at);
+    free(t->credential.at);
+    arena_free(&t->arena);
+    *t = (struct told){ 0 };
+}
+
+/* Notes that |id| is put.  Returns 1 if it was not before, or 0, or a negative code. */
+static int is_new(struct told_bytes *b, uint64_t id, struct err *err)
+{
+    if (id >= b->cap && GROW_ZERO(b->at, id + 1, b->cap) < 0)
+        return err_memory(err, "ids of records");
+    if (b->at[id])
+        return 0;
+    b->at[id] = 1;
+    return 1;
+}
+
+static int tell_object(struct told *t, uint64_t id, struct err *err)
+{
+    struct record r = { .kind = RECORD_OBJECT };
+    const struct object *x;
+    int rc;
+
+    if (!id || (rc = is_new(&t->object, id, err)) == 0)
+        return 0;
+    if (rc < 0)
+        return rc;
+    x = &t->objects->objects[id];
+    r.object = (struct record_object){ .id = id,
+                                       .server = t->objects->hosts[x->server],
+                                       .handle = { object_handle(x), x->handle_len },
+                                       .type = x->type,
+                                       .fsid = x->fsid,
+                                       .fileid = x->fileid,
+                                       .time = TIME_NONE };
+    return t->out.put(t->out.ctx, &r, err);
+}
+
+static bool was_told(const struct told_bytes *b, uint32_t id)
+{
+    return id < b->cap && b->at[id];
+}
+
+static int tell_path(struct told *t, uint32_t id, struct err *err)
+{
+    const struct path *paths = t->objects->paths;
+    int rc = 0;
+
+    while (rc == 0 && id && !was_told(&t->path, id)) {
+        struct record r = { .kind = RECORD_PATH };
+        uint32_t at = id;
+
+        while (paths[at].parent && !was_told(&t->path, paths[at].parent))
+            at = paths[at].parent;
+        rc = tell_object(t, paths[at].object, err);
+        if (rc == 0)
+            rc = is_new(&t->path, at, err) < 0 ? -err->code : 0;
+        r.path = (struct record_path){
+            at, paths[at].parent, paths[at].object, { paths[at].text, paths[at].len }
+        };
+        if (rc == 0)
+            rc = t->out.put(t->out.ctx, &r, err);
+    }
+    return rc;
+}
+
+static int tell_flow(struct told *t, uint32_t id, struct err *err)
+{
+    struct record r = { .kind = RECORD_FLOW };
+    int rc;
+
+    if (!id || (rc = is_new(&t->flow, id, err)) == 0)
+        return 0;
+    if (rc < 0)
+        return rc;
+    r.flow = t->flows->all[id];
+    return t->out.put(t->out.ctx, &r, err);
+}
+
+static int tell_credential(struct told *t, uint32_t id, struct err *err)
+{
+    struct record r = { .kind = RECORD_CREDENTIAL };
+    int rc;
+
+    if (!id || id > t->credential_count || (rc = is_new(&t->credential, id, err)) == 0)
+        return 0;
+    if (rc < 0)
+        return rc;
+    r.credential = t->credentials[id];
+    return t->out.put(t->out.ctx, &r, err);
+}
+
+int told_keep(struct told *t, const struct record_credential *credential, struct err *err)
+{
+    struct record_credential copy = *credential;
+    uint32_t id = credential->id;
+
+    copy.gids.data = arena_copy(&t->arena, copy.gids.data, copy.gids.len);
+    copy.machine.data = arena_copy(&t->arena, copy.machine.data, copy.machine.len);
+    copy.body.data = arena_copy(&t->arena, copy.body.data, copy.body.len);
+    if (!copy.gids.data || !copy.machine.data || !copy.body.data ||
+        GROW_ZERO(t->credentials, (uint64_t)id + 1, t->credential_cap) < 0)
+        return err_memory(err, "credentials");
+    t->credentials[id] = copy;
+    if (id > t->credential_count)
+        t->credential_count = id;
+    return 0;
+}
+
+static int tell_operation(struct told *t, const struct record_operation *op, struct err *err)
+{
+    int rc = tell_flow(t, op->flow, err);
+
+    if (rc == 0)
+        rc = tell_credential(t, op->credential, err);
+    if (rc == 0)
+        rc = tell_object(t, op->object, err);
+    if (rc == 0)
+        rc = tell_object(t, op->object2, err);
+    if (rc == 0)
+        rc = tell_object(t, op->new_object, err);
+    if (rc == 0)
+        rc = tell_path(t, op->path, err);
+    return rc < 0 ? rc : tell_path(t, op->path2, err);
+}
+
+int told_put(void *told, const struct record *r, struct err *err)
+{
+    struct told *t = told;
+    int rc = 0;
+
+    switch (r->kind) {
+    case RECORD_CREDENTIAL: /* new ones are put when they are used */
+        return told_keep(t, &r->credential, err);
+    case RECORD_PATH:
+        return tell_path(t, r->path.id, err);
+    case RECORD_OBJECT:
+        rc = is_new(&t->object, r->object.id, err) < 0 ? -err->code : 0;
+        break;
+    case RECORD_NAME:
+        rc = tell_object(t, r->name.parent, err);
+        if (rc == 0)
+            rc = tell_object(t, r->name.object, err);
+        break;
+    case RECORD_OPERATION:
+        rc = tell_operation(t, &r->operation, err);
+        break;
+    case RECORD_REPEAT:
+        rc = tell_flow(t, r->repeat.flow, err);
+        break;
+    case RECORD_PROBLEM:
+        rc = tell_flow(t, r->problem.flow, err);
+        break;
+    case RECORD_CONNECTION_EVENT:
+        rc = tell_flow(t, r->connection_event.flow, err);
+        break;
+    default:
+        break;
+    }
+    return rc < 0 ? rc : t->out.put(t->out.ctx, r, err);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/names/told.h
+ *
+ * Puts records, and before each one those that it refers to, if the stream does not have them yet:
+ * a stream that goes on from a state, or that is of one server only, has no others.
+ *
+ * Memory: a byte for each object, path, connection and credential; credentials.
+ */
+#ifndef NFSDIGEST_NAMES_TOLD_H
+#define NFSDIGEST_NAMES_TOLD_H
+
+#include "base/arena.h"
+#include "flow/object.h"
+#include "names/flows.h"
+
+struct told_bytes {
+    uint8_t *at; /* by id: whether it was put */
+    uint32_t cap;
+};
+
+struct told {
+    struct sink out;
+    const struct objects *objects;
+    const struct flows *flows;
+    struct record_credential *credentials; /* by id; 0 is none */
+    uint32_t credential_count, credential_cap;
+    struct arena arena; /* of credentials */
+    struct told_bytes object, path, flow, credential;
+};
+
+int told_init(struct told *t, const struct objects *objects, const struct flows *flows,
+              struct err *err);
+void told_free(struct told *t);
+
+/* Puts a record.  For struct sink. */
+int told_put(void *told, const struct record *record, struct err *err);
+
+/* Notes a credential of an earlier stream. */
+int told_keep(struct told *t, const struct record_credential *credential, struct err *err);
+
+#endif
