@@ -13,21 +13,31 @@ void dispatch_unhold(struct shadow *s, uint32_t id)
     struct known *k = known_of(s, id);
 
     k->is_held = false;
-    for (struct touch *t = k->first; t; t = t->next)
+    for (struct touch *t = k->touches; t; t = t->next)
         if (t->is_held) {
             t->is_held = false;
             send_release(s, t->request);
         }
 }
 
-void dispatch_unplayed(struct shadow *s, uint32_t id)
+/* It ceases to be synchronized. */
+static int break_off(struct shadow *s, struct known *k, uint32_t id, uint64_t since,
+                     struct err *err)
 {
-    struct known *k = known_of(s, id);
+    struct known_rare *rare = known_rare_get(k, err);
 
+    if (!rare)
+        return -err->code;
     k->epoch++;
-    k->broken = 0;
-    k->left = loop_clock() + send_wall_clock_ahead();
+    rare->broken = since;
+    rare->left = loop_clock() + send_wall_clock_ahead();
     dispatch_unhold(s, id);
+    return 0;
+}
+
+int dispatch_unplayed(struct shadow *s, uint32_t id, struct err *err)
+{
+    return break_off(s, known_of(s, id), id, 0, err);
 }
 
 static bool is_followed(const struct mirror_object *object)
@@ -43,17 +53,15 @@ static int leave(struct shadow *s, struct mirror_object *object, enum mirror_sta
 
     if (!k)
         return -err->code;
-    k->epoch++;
-    k->broken = since;
-    k->left = loop_clock() + send_wall_clock_ahead();
-    dispatch_unhold(s, object->id);
+    if (break_off(s, k, object->id, since, err) < 0)
+        return -err->code;
     return mirror_set_state(s->mirror, object, state, err);
 }
 
 /* The request that made it is under way to the SUT, whose answer will have its handle. */
 static bool is_being_made(const struct shadow *s, const struct mirror_object *object)
 {
-    for (const struct touch *t = known_of(s, object->id)->first; t; t = t->next)
+    for (const struct touch *t = known_of(s, object->id)->touches; t; t = t->next)
         if (t->what.bit == OVERLAP_NEW && touch_changes(t) && request_is_queued(t->request))
             return true;
     return false;
@@ -62,10 +70,8 @@ static bool is_being_made(const struct shadow *s, const struct mirror_object *ob
 int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err)
 {
     gaps_clear(s, object);
-    if (object && object->state == MIRROR_GONE) {
-        dispatch_unplayed(s, object->id);
-        return 0;
-    }
+    if (object && object->state == MIRROR_GONE)
+        return dispatch_unplayed(s, object->id, err);
     /* What the SUT has no handle for is found by its directory, or waits for it: dispatch_made. */
     while (object && is_followed(object) && !object->sut_handle_len && !object->is_root) {
         if (leave(s, object, MIRROR_UNKNOWN, since, err) < 0)
@@ -76,8 +82,8 @@ int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t sinc
         gaps_clear(s, object);
     }
     if (!object || !is_followed(object)) {
-        if (object && object->id < s->known_cap && known_of(s, object->id)->broken > since)
-            known_of(s, object->id)->broken = since;
+        if (object && object->id < s->known_end && rare_of(known_of(s, object->id))->broken > since)
+            known_of(s, object->id)->rare->broken = since;
         return 0;
     }
     copy_wake(s->copy);
@@ -120,7 +126,8 @@ int dispatch_all_again(struct shadow *s, uint64_t since, struct err *err)
 
         if (!k || dispatch_again(s, o, since, err) < 0)
             return -err->code;
-        gaps_suspect(s, o, before);
+        if (gaps_suspect(s, o, before, err) < 0)
+            return -err->code;
     }
     return 0;
 }
@@ -204,8 +211,7 @@ static int take_new(struct shadow *s, struct request *r, struct err *err)
     struct mirror_object *object = e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
 
     if (!object || !e->succeeded || !effect_makes_name(e) || r->overlap & OVERLAP_NAME ||
-        object->state != MIRROR_UNKNOWN || object->sut_handle_len ||
-        known_of(s, object->id)->born != s->message)
+        object->state != MIRROR_UNKNOWN || object->sut_handle_len || !known_is_new(s, object->id))
         return 0;
     if (!paths_want(s, object))
         return mirror_set_state(s->mirror, object, MIRROR_EXCLUDED, err);

@@ -21,6 +21,7 @@
 #include <xxhash.h>
 
 /* ns */
+#define SECOND INT64_C(1000000000)
 #define TICK INT64_C(2000000000)
 #define WAIT INT64_C(5000000000)
 #define SERIES INT64_C(60000000000)
@@ -40,7 +41,8 @@ static uint32_t handle_hash(const struct shadow *s, const struct mirror_object *
 /* What was seen of it last before the gaps shows what it was then. */
 static bool has_seen(const struct shadow *s, const struct known *k)
 {
-    return k->seen.is_known && k->seen.since < k->same_before && k->seen.at <= s->lost_time - TICK;
+    return k->seen.is_known && k->seen.since < rare_of(k)->same_before &&
+           k->seen.at * SECOND <= s->lost_time - TICK;
 }
 
 uint64_t gaps_same_before(const struct shadow *s, const struct mirror_object *object)
@@ -48,41 +50,52 @@ uint64_t gaps_same_before(const struct shadow *s, const struct mirror_object *ob
     const struct known *k = known_of(s, object->id);
 
     if (object->state == MIRROR_QUEUED)
-        return k->same_before;
+        return rare_of(k)->same_before;
     return object->state == MIRROR_SYNCHRONIZED && !k->is_held ? s->first_lost : 0;
 }
 
-void gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t before)
+int gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t before,
+                 struct err *err)
 {
-    struct known *k = known_of(s, object->id);
+    struct known_rare *rare;
 
     if (object->state != MIRROR_QUEUED)
-        return;
-    k->same_before = before;
-    k->same_handle = handle_hash(s, object);
+        return 0;
+    rare = known_rare_get(known_of(s, object->id), err);
+    if (!rare)
+        return -err->code;
+    rare->same_before = before;
+    rare->same_handle = handle_hash(s, object);
+    return 0;
+}
+
+static void clear(struct known *k)
+{
+    if (k->rare)
+        k->rare->same_before = 0;
 }
 
 void gaps_clear(struct shadow *s, const struct mirror_object *object)
 {
-    if (object && object->id < s->known_cap)
-        known_of(s, object->id)->same_before = 0;
+    if (object && object->id < s->known_end)
+        clear(known_of(s, object->id));
 }
 
 bool gaps_was_same(void *ctx, const struct mirror_object *object, const struct fattr3 *a)
 {
     const struct shadow *s = ctx;
-    const struct known *k = object->id < s->known_cap ? known_of(s, object->id) : NULL;
+    const struct known *k = object->id < s->known_end ? known_of(s, object->id) : NULL;
 
-    if (!k || !k->same_before || k->same_handle != handle_hash(s, object) || !has_seen(s, k))
+    if (!k || !rare_of(k)->same_before || rare_of(k)->same_handle != handle_hash(s, object) ||
+        !has_seen(s, k))
         return false;
-    return !a || (a->size == k->seen.size && ns_of(&a->mtime) == k->seen.mtime &&
-                  ns_of(&a->ctime) == k->seen.ctime);
+    return !a || k->seen.digest == seen_digest(a->size, ns_of(&a->mtime), ns_of(&a->ctime));
 }
 
 void gaps_forget(struct shadow *s)
 {
-    for (uint32_t i = 0; i < s->known_cap; i++)
-        known_of(s, i)->same_before = 0;
+    for (uint32_t i = 0; i < s->known_end; i++)
+        clear(known_of(s, i));
 }
 
 int gaps_note(struct shadow *s, const struct tap_gap *gap, struct err *err)

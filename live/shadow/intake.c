@@ -43,7 +43,7 @@ int intake_message(void *ctx, const struct engine_tapped *tapped, struct err *er
 
     if (tapped->event != TAP_MESSAGE)
         return 0;
-    s->message++;
+    s->born_count = 0;
     s->position = m->frame;
     s->position_time = m->time;
     s->last_called = NULL;

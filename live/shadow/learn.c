@@ -10,6 +10,8 @@
 
 #include <xxhash.h>
 
+#define SECOND INT64_C(1000000000)
+
 static int learn_object(struct shadow *s, const struct record_object *record, struct err *err)
 {
     struct err why = { 0 };
@@ -138,21 +140,19 @@ int learn_removed(struct shadow *s, const struct request *r, uint32_t id, struct
         return dispatch_again(s, object, r->begin, err);
     if (mirror_set_state(s->mirror, object, MIRROR_GONE, err) < 0)
         return -err->code;
-    if (known_of(s, id)->is_held)
-        dispatch_unplayed(s, id);
-    return 0;
+    return known_of(s, id)->is_held ? dispatch_unplayed(s, id, err) : 0;
 }
 
 void learn_forget(struct shadow *s, uint32_t id)
 {
     struct mirror_object *object = mirror_at(s->mirror, id);
 
-    if (s->is_ending || !object || object->state != MIRROR_GONE || known_of(s, id)->first)
+    if (s->is_ending || !object || object->state != MIRROR_GONE || known_of(s, id)->touches)
         return;
     copy_leave(s->copy, object);
     teelog_forget(s->log, id);
     mirror_forget(s->mirror, object);
-    known_of(s, id)->is_there = false;
+    known_forget(known_of(s, id));
 }
 
 /* --- attributes */
@@ -178,8 +178,8 @@ static bool is_behind(const struct attributes_seen *seen, const struct saying *i
     if (!seen->is_known || seen->end > it->begin)
         return false;
     if (b)
-        return b->size != seen->size || b->mtime != seen->mtime || b->ctime != seen->ctime;
-    return a && (a->size != seen->size || a->mtime != seen->mtime || a->ctime != seen->ctime);
+        return seen->digest != seen_digest(b->size, b->mtime, b->ctime);
+    return a && seen->digest != seen_digest(a->size, a->mtime, a->ctime);
 }
 
 int learn_behind(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err)
@@ -191,16 +191,15 @@ int learn_behind(struct shadow *s, struct mirror_object *object, uint64_t since,
 static void see(struct known *k, const struct saying *it, const struct attributes *a)
 {
     struct attributes_seen *seen = &k->seen;
-    bool is_same = seen->is_known && seen->size == a->size && seen->mtime == a->mtime &&
-                   seen->ctime == a->ctime;
+    const uint64_t digest = seen_digest(a->size, a->mtime, a->ctime);
+    const uint32_t at = (uint32_t)((it->time + SECOND - 1) / SECOND);
+    bool is_same = seen->is_known && seen->digest == digest;
 
     *seen = (struct attributes_seen){ .is_known = true,
                                       .since = is_same ? seen->since : it->end,
-                                      .at = is_same ? seen->at : it->time,
+                                      .at = is_same ? seen->at : at,
                                       .end = it->end,
-                                      .size = a->size,
-                                      .mtime = a->mtime,
-                                      .ctime = a->ctime };
+                                      .digest = digest };
 }
 
 /* A request that takes or makes names may change the ctime of an object that is not known before

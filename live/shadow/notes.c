@@ -146,11 +146,11 @@ static void note_write(struct shadow *s, struct request *r)
 static bool may_be_still_there(const struct shadow *s, const struct effect *e)
 {
     const struct mirror_object *moved = mirror_at(s->mirror, s->moved);
-    const struct known *k = known_of(s, s->moved);
+    const struct known *k = moved ? known_of(s, s->moved) : NULL;
     struct attributes_before before;
     struct attributes after;
 
-    if (!moved || moved->type == OBJECT_DIR || learn_gone(s) || (k->has_links && !k->is_linked))
+    if (!k || moved->type == OBJECT_DIR || learn_gone(s) || (k->has_links && !k->is_linked))
         return false;
     return !effect_before(e, OF_PARENT, &before) || !effect_attributes(e, OF_PARENT, &after) ||
            before.ctime == after.ctime;

@@ -43,7 +43,7 @@ static bool is_steady(const struct shadow *s, uint32_t id)
     const struct known *k = known_of(s, id);
 
     return object && object->state == MIRROR_SYNCHRONIZED && object->sut_handle_len &&
-           !k->is_held && !k->first;
+           !k->is_held && !k->touches;
 }
 
 /* It was steady from the question to the answers. */
@@ -56,8 +56,8 @@ static bool was_steady(const struct scrub_lane *lane)
     if (k->generation != lane->generation || !is_steady(s, lane->object))
         return false;
     depends_on_names |= mirror_at(s->mirror, lane->object)->is_root;
-    return k->epoch == lane->epoch && k->changed <= lane->begin && k->played <= lane->started &&
-           !(depends_on_names && s->unsettled >= lane->started);
+    return k->epoch == lane->epoch && rare_of(k)->changed <= lane->begin &&
+           k->played <= lane->started && !(depends_on_names && s->unsettled >= lane->started);
 }
 
 /* --- lanes */
@@ -145,15 +145,17 @@ static int judge(struct scrub_lane *lane, struct tee_verdict *verdict, struct er
 static int take_difference(struct scrub_lane *lane, struct err *err)
 {
     struct shadow *s = lane->shadow;
-    struct known *k = known_of(s, lane->object);
+    struct known_rare *rare = known_rare_get(known_of(s, lane->object), err);
 
+    if (!rare)
+        return -err->code;
     s->counts.scrub.differ++;
-    if (k->scrub_found && k->changed <= k->scrub_found) {
+    if (rare->scrub_found && rare->changed <= rare->scrub_found) {
         s->counts.scrub.incurable++;
-        k->scrub_left = true;
+        rare->scrub_left = true;
         return 0;
     }
-    k->scrub_found = s->position;
+    rare->scrub_found = s->position;
     return dispatch_again(s, mirror_at(s->mirror, lane->object), s->position, err);
 }
 
@@ -245,14 +247,15 @@ static uint32_t next_object(struct shadow *s)
         scrub->pass_began = now;
         scrub->cursor = 0;
     }
-    for (uint32_t i = 0; i < OBJECTS_EACH && scrub->cursor + 1 < s->known_cap; i++) {
+    for (uint32_t i = 0; i < OBJECTS_EACH && scrub->cursor + 1 < s->known_end; i++) {
         const struct known *k = known_of(s, ++scrub->cursor);
 
-        if (k->is_there && (!k->scrub_left || k->changed > k->scrub_found) &&
+        if (k->is_there &&
+            (!rare_of(k)->scrub_left || rare_of(k)->changed > rare_of(k)->scrub_found) &&
             is_steady(s, scrub->cursor))
             return scrub->cursor;
     }
-    if (scrub->cursor + 1 >= s->known_cap && now - scrub->pass_began >= SECOND) {
+    if (scrub->cursor + 1 >= s->known_end && now - scrub->pass_began >= SECOND) {
         s->counts.scrub.passes++;
         scrub->pass_began = 0;
     }

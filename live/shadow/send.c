@@ -77,7 +77,7 @@ static int find_order(struct shadow *s, struct request *r, struct err *err)
             mine->is_held = true;
             r->waits++;
         }
-        for (struct touch *t = k->first; t; t = t->next)
+        for (struct touch *t = k->touches; t; t = t->next)
             if (must_wait(mine, t) && follow(t->request, r, err) < 0)
                 return -err->code;
     }
@@ -120,17 +120,21 @@ int send_queue(struct shadow *s, struct request *r, struct err *err)
     return 0;
 }
 
-static void note_changes(struct shadow *s, const struct request *r)
+static int note_changes(struct shadow *s, const struct request *r, struct err *err)
 {
     for (uint32_t i = 0; i < r->touch_count; i++) {
-        struct known *k = known_of(s, r->touches[i].what.object);
+        struct known_rare *rare;
 
-        if (touch_changes(&r->touches[i]) ||
-            (sut_of(r)->succeeded && touch_may_change(&r->touches[i]))) {
-            k->changed = r->end;
-            k->sut_changed = sut_of(r)->arrived;
-        }
+        if (!touch_changes(&r->touches[i]) &&
+            !(sut_of(r)->succeeded && touch_may_change(&r->touches[i])))
+            continue;
+        rare = known_rare_get(known_of(s, r->touches[i].what.object), err);
+        if (!rare)
+            return -err->code;
+        rare->changed = r->end;
+        rare->sut_changed = sut_of(r)->arrived;
     }
+    return 0;
 }
 
 /* The SUT has answered, or never will; then |fate| says why. */
@@ -144,7 +148,8 @@ static int done(struct shadow *s, struct request *r, enum shadow_fate fate, stru
     r->fate = (uint8_t)fate;
     s->counts.waiting--;
     s->counts.waiting_bytes -= bytes;
-    note_changes(s, r);
+    if (note_changes(s, r, err) < 0)
+        return -err->code;
     for (uint32_t i = 0; r->aside && i < r->aside->follower_count; i++)
         send_release(s, r->aside->followers[i]);
     if (r->aside)

@@ -47,7 +47,7 @@ static int on_synchronized(void *ctx, struct mirror_object *object, struct err *
     k->is_held = true;
     k->was_copied = true;
     k->copied = s->position;
-    k->same_before = 0;
+    gaps_clear(s, object);
     teelog_remade(s->log, object->id);
     return 0;
 }
@@ -67,18 +67,15 @@ static int on_failed(void *ctx, struct mirror_object *object, enum copy_why why,
                      const char *text, struct err *err)
 {
     struct shadow *s = ctx;
-    struct known *k = known_get(s, object->id, err);
 
     (void)tries, (void)text;
-    if (!k)
+    if (!known_get(s, object->id, err))
         return -err->code;
     gaps_clear(s, object);
     if (why == COPY_LOST) /* its directory makes it again */
         gaps_clear(s, mirror_at(s->mirror, object->parent));
-    k->epoch++;
-    k->broken = 0;
-    k->left = loop_clock() + send_wall_clock_ahead();
-    dispatch_unhold(s, object->id);
+    if (dispatch_unplayed(s, object->id, err) < 0)
+        return -err->code;
     if (why == COPY_LOST && object->is_root)
         return send_check(s, err);
     if (why != COPY_GONE)
@@ -372,7 +369,7 @@ void shadow_free(struct shadow *s)
     listings_free(&s->listings);
     buf_free(&s->reply);
     free(s->groups);
-    free(s->known);
+    known_free_all(s);
     free(s->gone);
     free(s->engine_objects);
     free(s);

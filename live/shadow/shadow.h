@@ -18,10 +18,11 @@
  * A successful change of an object that is synchronized reaches the SUT, or the object is copied
  * again.
  *
- * Memory: that of the mirror (about 250 bytes an object here and there), of the copy, of the log,
- * 1 MiB of histograms, |queue_bytes| for requests on their way to the SUT, and the calls that the
- * reference has not answered: at most as many as the engine keeps (flow/options.h), with all their
- * bytes.
+ * Memory: that of the mirror, of the tap's engine and of the copy, and 80 bytes, for each object,
+ * and 72 more if it was changed or not synchronized for a while; that of the log; 1 MiB of
+ * histograms; |queue_bytes| for requests on their way to the SUT (request_parts.h); and the calls
+ * that the reference has not answered: at most as many as the engine keeps (flow/options.h), with
+ * all their bytes.  tests/bench/tee_memory.py measures it.
  */
 #ifndef NFSDIGEST_SHADOW_SHADOW_H
 #define NFSDIGEST_SHADOW_SHADOW_H

@@ -14,41 +14,50 @@
 
 /* --- objects */
 
+/* Attributes, as they were seen last.  Of size, mtime and ctime only a digest is kept: it is asked
+ * whether they are the same. */
 struct attributes_seen {
-    bool is_known;
     uint64_t since, end; /* entries in which they were seen first and last */
-    int64_t at;          /* when |since| was, ns since 1970 */
-    uint64_t size;
-    int64_t mtime, ctime;
+    uint64_t digest;     /* seen_digest */
+    uint32_t at;         /* when |since| was, in seconds since 1970, rounded up */
+    bool is_known;
 };
+uint64_t seen_digest(uint64_t size, int64_t mtime, int64_t ctime);
 
-/* Beside the mirror's object with the same id. */
-struct known {
-    struct touch *first, *last; /* in any order */
-    bool is_there;
-    uint64_t born;       /* number of the message that showed it first */
-    uint32_t generation; /* of the mirror's id */
-    uint32_t epoch;      /* how often it ceased to be synchronized, */
-    uint64_t broken;     /* and at which entry, the last time: later pairs say nothing, */
-    int64_t left;        /* and when, ns since 1970: later answers of the SUT say nothing */
-    bool is_held;        /* changes are being played: duplicates wait */
-    bool was_copied;
-    bool has_links;  /* attributes said how many names it has, */
-    bool is_linked;  /* and these are more than one */
-    bool was_linked; /* has or had more than one name, on one of the servers */
-    struct attributes_seen seen;
+/* What most objects do not have. */
+struct known_rare {
+    /* Of the last time that it ceased to be synchronized: */
+    uint64_t broken; /* at which entry: later pairs say nothing, */
+    int64_t left;    /* and when, ns since 1970: later answers of the SUT say nothing */
     /* It was the same on both servers before this entry of the ring, from which on changes may have
      * been missed; and its handle on the SUT then.  0: it was not, or has to be copied anyway. */
     uint64_t same_before;
     uint32_t same_handle;
+    bool scrub_left;      /* it differed again, although it was copied again */
     uint64_t changed;     /* entry of the end of the last change that was sent to the SUT */
     int64_t sut_changed;  /* when the SUT answered it, ns since 1970 */
-    uint64_t copied;      /* entry up to which the ring was read when it was synchronized, */
-    int64_t played;       /* when it was synchronized, ns since 1970 */
     uint64_t scrub_found; /* entry up to which the ring was read when a scrub found a difference */
     int64_t differed; /* ns of the loop's clock: until then attributes do not let it be copied */
-    bool scrub_left;  /* it differed again, although it was copied again */
 };
+
+/* Beside the mirror's object with the same id. */
+struct known {
+    struct touch *touches;   /* the first one; |previous| of that is the last one */
+    struct known_rare *rare; /* known_rare_get; or NULL */
+    struct attributes_seen seen;
+    bool is_there : 1;
+    bool is_held : 1; /* changes are being played: duplicates wait */
+    bool was_copied : 1;
+    bool has_links : 1;  /* attributes said how many names it has, */
+    bool is_linked : 1;  /* and these are more than one */
+    bool was_linked : 1; /* has or had more than one name, on one of the servers */
+    uint32_t generation; /* of the mirror's id */
+    uint32_t epoch;      /* how often it ceased to be synchronized */
+    uint64_t copied;     /* entry up to which the ring was read when it was synchronized, */
+    int64_t played;      /* when it was synchronized, ns since 1970 */
+};
+
+enum { KNOWN_CHUNK = 1024 };
 
 /* A name that went because a reply said that its object has one link: the request that took it may
  * be answered later. */
@@ -105,8 +114,11 @@ struct shadow {
     struct net_address own; /* of |copy_reference|'s socket; family 0: none so far */
     struct net_address sut_own, copy_sut_own;
 
-    struct known *known; /* by the mirror's id */
-    uint32_t known_cap;
+    struct known **known; /* by the mirror's id, KNOWN_CHUNK at a time */
+    uint32_t known_chunks, known_cap;
+    uint32_t known_end; /* larger than the ids that are known */
+    uint32_t *born;     /* objects that the latest message showed first */
+    uint32_t born_count, born_cap;
     struct engine_object *engine_objects; /* by the engine's id */
     uint32_t engine_cap;
     uint32_t *gone; /* objects that the copy did not find any more */
@@ -124,7 +136,6 @@ struct shadow {
     int64_t lost_time;              /* |position_time| when it began */
     int64_t last_gap, gap_noticed;  /* ns of the loop's clock; |gap_noticed| 0: calls were ended */
     uint64_t forgotten;             /* ends of requests up to here are not known any more */
-    uint64_t message;               /* messages so far */
     const struct request *judged;   /* now */
     int64_t unsettled;              /* when not all was synchronized the last time, ns since 1970 */
     struct request *last_called;    /* what the latest message made */
@@ -183,18 +194,34 @@ void requests_shorten(struct shadow *s, struct request *r);
 struct exchange *requests_exchange(struct request *r, struct err *err);
 struct aside *requests_aside(struct request *r, struct err *err);
 
-/* --- touches.c */
+/* --- known.c: what is known of objects */
 
 /* Of an object that a request touches, or that a record named. */
 static inline struct known *known_of(const struct shadow *s, uint32_t object)
 {
-    return &s->known[object];
+    return &s->known[object / KNOWN_CHUNK][object % KNOWN_CHUNK];
 }
 
 /* The same for an object that may be new here.  NULL: no memory. */
 struct known *known_get(struct shadow *s, uint32_t object, struct err *err);
+/* To write to.  NULL: no memory. */
+struct known_rare *known_rare_get(struct known *k, struct err *err);
+/* To read: all zeros if there is none. */
+static inline const struct known_rare *rare_of(const struct known *k)
+{
+    static const struct known_rare none;
+
+    return k->rare ? k->rare : &none;
+}
+void known_forget(struct known *k);
+void known_free_all(struct shadow *s);
+/* The latest message showed it first. */
+bool known_is_new(const struct shadow *s, uint32_t object);
 /* Finds or adds the object.  NULL: no memory, or not a handle (-ERR_INPUT). */
 struct mirror_object *known_object(struct shadow *s, struct bytes handle, struct err *err);
+
+/* --- touches.c */
+
 /* What names of a request stand for; 0: nothing, or not known so far. */
 struct named {
     uint32_t gone, moved;   /* what it removed and moved */
@@ -258,7 +285,8 @@ bool gaps_was_same(void *ctx, const struct mirror_object *object, const struct f
 /* Something may have been missed of the object.  First: the entry before which it was the same, or
  * 0.  Then, when it is queued again: its attributes will tell whether it still is. */
 uint64_t gaps_same_before(const struct shadow *s, const struct mirror_object *object);
-void gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t before);
+int gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t before,
+                 struct err *err);
 /* It has to be copied, whatever its attributes are.  NULL is allowed. */
 void gaps_clear(struct shadow *s, const struct mirror_object *object);
 /* The SUT began anew. */
@@ -268,7 +296,7 @@ enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r);
 /* Changes of the object are played: what waited for that goes on. */
 void dispatch_unhold(struct shadow *s, uint32_t object);
 /* The rest of its changes will not be played: pairs about it say nothing. */
-void dispatch_unplayed(struct shadow *s, uint32_t object);
+int dispatch_unplayed(struct shadow *s, uint32_t object, struct err *err);
 
 /* --- notes.c: changes of an object that is being copied */
 

@@ -3,49 +3,37 @@
  *
  * Which requests touch an object, and which of them meet there.
  */
-#include "base/grow.h"
 #include "shadow/shadow_parts.h"
 
 #include <stdlib.h>
 
-struct known *known_get(struct shadow *s, uint32_t object, struct err *err)
-{
-    struct known *k;
-
-    if (GROW_ZERO(s->known, (uint64_t)object + 1, s->known_cap) < 0) {
-        err_memory(err, "objects");
-        return NULL;
-    }
-    k = known_of(s, object);
-    if (!k->is_there)
-        *k =
-            (struct known){ .is_there = true, .born = s->message, .generation = k->generation + 1 };
-    return k;
-}
-
-struct mirror_object *known_object(struct shadow *s, struct bytes handle, struct err *err)
-{
-    struct mirror_object *object = mirror_add(s->mirror, handle, err);
-
-    return object && known_get(s, object->id, err) ? object : NULL;
-}
-
 static void link_touch(struct shadow *s, struct touch *t)
 {
     struct known *k = known_of(s, t->what.object);
+    struct touch *first = k->touches;
 
     t->next = NULL;
-    t->previous = k->last;
-    *(k->last ? &k->last->next : &k->first) = t;
-    k->last = t;
+    t->previous = first ? first->previous : t;
+    if (first)
+        first->previous->next = t;
+    else
+        k->touches = t;
+    k->touches->previous = t;
 }
 
 static void unlink_touch(struct shadow *s, struct touch *t)
 {
     struct known *k = known_of(s, t->what.object);
+    struct touch *first = k->touches;
 
-    *(t->previous ? &t->previous->next : &k->first) = t->next;
-    *(t->next ? &t->next->previous : &k->last) = t->previous;
+    if (t->next)
+        t->next->previous = t->previous;
+    else
+        first->previous = t->previous;
+    if (t == first)
+        k->touches = t->next;
+    else
+        t->previous->next = t->next;
 }
 
 /* An UNCHECKED CREATE sets the size of a file that was there. */
@@ -122,7 +110,7 @@ void touches_clear(struct shadow *s, struct request *r)
 {
     for (uint32_t i = 0; i < r->touch_count; i++) {
         unlink_touch(s, &r->touches[i]);
-        if (!known_of(s, r->touches[i].what.object)->first)
+        if (!known_of(s, r->touches[i].what.object)->touches)
             learn_forget(s, r->touches[i].what.object);
     }
     free(r->touches);
@@ -274,7 +262,7 @@ int touches_meet(struct shadow *s, struct request *r, struct err *err)
         struct touch *mine = &r->touches[i];
         bool conflicts = false;
 
-        for (struct touch *t = known_of(s, mine->what.object)->first; t; t = t->next)
+        for (struct touch *t = known_of(s, mine->what.object)->touches; t; t = t->next)
             if (were_at_once(r, t->request) && meet(s, mine, t, &conflicts, err) < 0)
                 return -err->code;
         s->counts.overlaps += conflicts;
@@ -286,7 +274,7 @@ int touches_meet(struct shadow *s, struct request *r, struct err *err)
 
 bool touches_rival(const struct shadow *s, const struct request *r, uint32_t object)
 {
-    for (const struct touch *t = known_of(s, object)->first; t; t = t->next)
+    for (const struct touch *t = known_of(s, object)->touches; t; t = t->next)
         if (t->request != r && touch_changes(t) &&
             (t->request->stage == STAGE_CALLED || t->request->end > r->begin))
             return true;
@@ -295,7 +283,7 @@ bool touches_rival(const struct shadow *s, const struct request *r, uint32_t obj
 
 bool touches_changing(const struct shadow *s, uint32_t object, uint64_t since)
 {
-    for (const struct touch *t = known_of(s, object)->first; t; t = t->next)
+    for (const struct touch *t = known_of(s, object)->touches; t; t = t->next)
         if (touch_changes(t) && (t->request->stage == STAGE_CALLED || t->request->end > since))
             return true;
     return false;
@@ -303,9 +291,9 @@ bool touches_changing(const struct shadow *s, uint32_t object, uint64_t since)
 
 bool touches_quiet(const struct shadow *s, uint32_t object, uint64_t before)
 {
-    if (object >= s->known_cap)
+    if (object >= s->known_end)
         return true;
-    for (const struct touch *t = known_of(s, object)->first; t; t = t->next) {
+    for (const struct touch *t = known_of(s, object)->touches; t; t = t->next) {
         const struct request *r = t->request;
 
         if (r->stage == STAGE_CALLED ? r->begin <= before

@@ -44,7 +44,8 @@ static bool is_stale(const struct shadow *s, const struct request *r)
 
             if (k->epoch > r->epochs[i] + 1)
                 return true;
-            if (k->epoch != r->epochs[i] && (k->broken < r->end || k->left <= end_on_sut(r)))
+            if (k->epoch != r->epochs[i] &&
+                (rare_of(k)->broken < r->end || rare_of(k)->left <= end_on_sut(r)))
                 return true;
         }
     return false;
@@ -136,16 +137,16 @@ bool verdicts_steady(const struct shadow *s, uint32_t object)
     const struct known *k;
     struct list_begin from = begin_of(r);
 
-    if (object >= s->known_cap)
+    if (object >= s->known_end)
         return false;
     k = known_of(s, object);
     if (k->is_held || k->played > from.called || has_other_names(s, r, object))
         return false;
     if (k->copied > from.begin) /* the SUT has later changes from the copy */
         return false;
-    if (k->changed > from.begin || k->sut_changed > from.called)
+    if (rare_of(k)->changed > from.begin || rare_of(k)->sut_changed > from.called)
         return false;
-    for (const struct touch *t = k->first; t; t = t->next) {
+    for (const struct touch *t = k->touches; t; t = t->next) {
         const struct request *x = t->request;
 
         if (x == r || !touch_may_change(t))
@@ -199,7 +200,7 @@ static struct tee_sut *further_parts(const struct request *r, const struct tee_s
 /* Others read the object while the request was under way; they are judged later. */
 static void tell_readers(struct shadow *s, const struct request *r, uint32_t object)
 {
-    for (const struct touch *t = object ? known_of(s, object)->first : NULL; t; t = t->next) {
+    for (const struct touch *t = object ? known_of(s, object)->touches : NULL; t; t = t->next) {
         const struct request *x = t->request;
 
         if (x != r && request_reads(x) && x->begin < r->end)
@@ -213,12 +214,17 @@ static void tell_readers(struct shadow *s, const struct request *r, uint32_t obj
 static int take_attributes(struct shadow *s, const struct request *r, uint32_t id, struct err *err)
 {
     struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
-    struct known *k = object ? known_of(s, id) : NULL;
+    struct known_rare *rare;
     int64_t now = loop_now(s->loop);
 
-    if (!object || object->state != MIRROR_SYNCHRONIZED || (k->differed && now < k->differed))
+    if (!object || object->state != MIRROR_SYNCHRONIZED)
         return 0;
-    k->differed = now + DIFFERED_AGAIN;
+    rare = known_rare_get(known_of(s, id), err);
+    if (!rare)
+        return -err->code;
+    if (rare->differed && now < rare->differed)
+        return 0;
+    rare->differed = now + DIFFERED_AGAIN;
     s->counts.diverged++;
     return dispatch_again(s, object, r->end, err);
 }

@@ -10,11 +10,12 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from live_client import Client  # noqa: E402
-from model_xdr import GETATTR  # noqa: E402
+from messages import auth_none, record  # noqa: E402
+from model_xdr import GETATTR, NULL  # noqa: E402
 from tee_traffic import Shadow, attached, servers  # noqa: E402
 
-# with the fewest, the window in which retransmissions are known is full (engine/flow/calls.h)
 OBJECTS, WAITING = (60_000, 160_000), (1000, 7000)
+ANSWERED = 131_072 + 4096  # the calls that the engine knows if they come again (DONE_MAX, engine/flow/calls.h)
 OBJECT_MOST, REQUEST_MOST = 200, 128  # bytes
 
 
@@ -29,11 +30,24 @@ def make(bench, server, count):
                     "1", "1", str(count)], input="\n", text=True, stdout=subprocess.DEVNULL, check=True)
 
 
+def fill_window(relay, shadow, at_once=512):
+    """Else it grows with what is measured.  The shadow keeps pace, as it keeps the memory of what it once had."""
+    client = Client(relay)
+    for sent in range(at_once, ANSWERED + at_once, at_once):
+        client.socket.sendall(b"".join(record(client.message(NULL, b"", credential=auth_none()))
+                                       for _ in range(at_once)))
+        for _ in range(at_once):
+            client.receive()
+        shadow.wait_for(lambda: shadow.statistics()["requests"]["without_object"] >= sent, "pace")
+    client.close()
+
+
 def of_objects(bench, count):
     reference, sut = servers()
     with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
         make(bench, reference, count)
         with Shadow(folder, relay, sut) as shadow:
+            fill_window(relay, shadow)
             shadow.settle(110)
             return resident(shadow.process)
 
@@ -43,6 +57,7 @@ def of_requests(bench):
     reference, sut = servers()
     with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay, \
             Shadow(folder, relay, sut, "--timeout", "100s") as shadow:
+        fill_window(relay, shadow)
         shadow.settle()
         client = Client(relay)
         root = client.mount(b"/a")

@@ -153,7 +153,7 @@ static uint32_t left_by(const struct asking *first, const struct asking *second,
     drop(&a);
     drop(&b);
     mirror_close(s.mirror);
-    free(s.known);
+    known_free_all(&s);
     return left;
 }
 
@@ -278,7 +278,7 @@ static uint32_t bits_beside(const struct asking *a, const struct asking *b)
         for (int i = 0; i < 2; i++)
             drop(&r[i]);
         mirror_close(s.mirror);
-        free(s.known);
+        known_free_all(&s);
     }
     assert_int_equal(bits[0], bits[1]);
     return bits[0];
@@ -341,7 +341,7 @@ static void test_gone_early(void **state)
         assert_int_equal(learn_named(&s, &r, &unused).gone, begun == 20 ? F : 0);
         drop(&r);
         mirror_close(s.mirror);
-        free(s.known);
+        known_free_all(&s);
     }
 }
 
@@ -368,7 +368,7 @@ static void test_listed(void **state)
         for (int i = 0; i < 2; i++)
             drop(&r[i]);
         mirror_close(s.mirror);
-        free(s.known);
+        known_free_all(&s);
     }
 }
 
@@ -387,7 +387,7 @@ static void test_last_name(void **state)
         struct shadow s;
 
         begin(&s);
-        s.known[F].has_links = links != 2; /* else only the copy has seen it */
+        known_of(&s, F)->has_links = links != 2; /* else only the copy has seen it */
         ask(&s, &r[0], &asked[0], 10, 30);
         if (links == 1) {
             ask(&s, &r[1], &asked[1], 20, 0);
@@ -399,7 +399,7 @@ static void test_last_name(void **state)
         if (links == 1)
             drop(&r[1]);
         mirror_close(s.mirror);
-        free(s.known);
+        known_free_all(&s);
     }
 }
 
@@ -421,7 +421,7 @@ static void test_forgotten(void **state)
     assert_int_equal(mirror_at(s.mirror, D1)->state, MIRROR_SYNCHRONIZED);
     drop(&r);
     mirror_close(s.mirror);
-    free(s.known);
+    known_free_all(&s);
 }
 
 /* What is being made on the SUT has no handle there so far: it is copied again when it has one, and

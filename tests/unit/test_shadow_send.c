@@ -56,7 +56,7 @@ static void tear_down(void)
 {
     mirror_close(s.mirror);
     listings_free(&s.listings);
-    free(s.known);
+    known_free_all(&s);
 }
 
 /* --- requests */
