@@ -13,13 +13,13 @@
 enum { BORDER_FILE_MAX = 1 << 30 };
 
 #define BORDER_PLAIN(step)                                                                         \
-    step(capture) step(previous) step(before) step(from) step(to) step(lead) step(frames)          \
-        step(operations) step(waiting) step(held) step(held_id) step(depth) step(options)          \
-            step(state) step(identity) step(origin) step(whole) step(last) step(first)             \
-                step(starts) step(ends) step(past.order_asked) step(past.flow_asked)               \
-                    step(past.ports_asked) step(past.waiting) step(past.connections)               \
-                        step(past.waiting_bytes) step(past.framing) step(past.queued)              \
-                            step(past.held) step(limits)
+    step(capture) step(previous) step(before) step(from) step(to) step(asked) step(till)           \
+        step(lead) step(frames) step(operations) step(waiting) step(held) step(held_id)            \
+            step(depth) step(options) step(state) step(identity) step(origin) step(whole)          \
+                step(last) step(first) step(starts) step(ends) step(past.order_asked)              \
+                    step(past.flow_asked) step(past.ports_asked) step(past.waiting)                \
+                        step(past.connections) step(past.waiting_bytes) step(past.framing)         \
+                            step(past.queued) step(past.held) step(limits)
 #define OUTLINE_PLAIN(step)                                                                        \
     step(connections) step(call_bytes) step(from) step(done) step(fragments) step(surprises)       \
         step(held) step(moment) step(ports)

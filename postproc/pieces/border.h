@@ -20,6 +20,7 @@ struct border {
     char previous[BORDER_NAME_MAX]; /* the piece whose state it continues; "": it had a lead-in */
     char before[BORDER_NAME_MAX];   /* the file of its lead-in, without folders; "": its own */
     uint64_t from, to;              /* bytes: of its first packet, and behind its last one */
+    uint64_t asked, till;           /* the range that was asked for: the same for neighbours */
     uint64_t lead;       /* frames of the engine before its own: subtract it from all frames */
     uint64_t frames;     /* its own */
     uint64_t operations; /* records */

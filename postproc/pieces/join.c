@@ -60,7 +60,9 @@ static int follows(const struct join *j, const char *name, const struct border *
         return err_set(err, ERR_INPUT, "%s: was made with other options than %s", name, j->name);
     if (b->first)
         return err_set(err, ERR_INPUT, "%s: begins a capture, but stands behind %s", name, j->name);
-    if (same_file && a->to == b->from)
+    /* where neighbours do not meet, one of them guessed wrong, unless the file is damaged there */
+    if (same_file &&
+        (a->to == b->from || (a->till == b->asked && !(a->ends && (a->first || a->whole)))))
         return 0;
     if (!same_file && b->before[0] && strcmp(a->capture, b->before) != 0)
         return err_set(err, ERR_INPUT, "%s: has the file before it as %s, and %s is of %s", name,
@@ -106,6 +108,12 @@ static int compare_continued(struct join *j, const struct border *b, struct outl
         fit, rest, err);
 }
 
+/* Neighbours that do not meet: one of them took something else for a packet. */
+static bool is_guessed_wrong(const struct border *a, const struct border *b)
+{
+    return !strcmp(a->capture, b->capture) && !b->starts && a->to != b->from;
+}
+
 static int compare(struct join *j, const struct border *b, struct join_result *result,
                    struct outline *rest, struct err *err)
 {
@@ -113,7 +121,12 @@ static int compare(struct join *j, const struct border *b, struct join_result *r
     bool continues = b->previous[0] && b->origin == j->before.identity && j->count;
     int rc = 0;
 
-    if (b->previous[0] && !continues) {
+    if (is_guessed_wrong(&j->before, b) && j->count) {
+        fit.same = false;
+        snprintf(fit.why, sizeof(fit.why),
+                 "its first packet was guessed at byte %llu, and is at byte %llu",
+                 (unsigned long long)b->from, (unsigned long long)j->before.to);
+    } else if (b->previous[0] && !continues) {
         fit.same = false;
         snprintf(fit.why, sizeof(fit.why),
                  "it continues %.60s, which is another one or was made again", b->previous);

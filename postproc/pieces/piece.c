@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { PROGRESS_FRAMES = 1 << 15 };
+enum { PROGRESS_FRAMES = 1 << 15, LEAD_LEAST = 1 << 16 };
 
 enum stage { STAGE_LEAD, STAGE_PIECE, STAGE_WAITING /* behind its last frame */ };
 
@@ -33,8 +33,10 @@ struct making {
     struct order order;
     struct capture_shape shape;
     bool in_part;    /* the file is read in parts */
+    bool leading;    /* in its lead-in */
     uint64_t number; /* of the last frame */
-    uint64_t base;   /* frames before the file that is read */
+    uint64_t lead_bytes;
+    uint64_t base; /* frames before the file that is read */
     struct piece_result *result;
 };
 
@@ -132,16 +134,16 @@ static int lead_before(struct making *m, struct err *err)
 static int begin(struct making *m, struct part *part, struct err *err)
 {
     const struct piece *p = m->piece;
-    struct lead lead = { .bytes = p->lead_bytes, .time = p->lead_time };
+    struct lead lead = { .bytes = m->lead_bytes, .time = p->lead_time };
     uint64_t from = 0;
     int rc = 0;
 
     if (m->in_part)
         rc = find_packet(p->path, &m->shape, p->from, &from, err);
+    if (rc == 0 && p->previous)
+        rc = state_continue(p->previous, &m->border, &from, err);
     m->border.from = from;
     m->border.first = !p->previous && !p->before && (!m->in_part || from == m->shape.head);
-    if (rc == 0 && p->previous)
-        rc = state_continue(p->previous, &m->border, err);
     if (rc == 0)
         rc = open_output(m, err);
     if (rc < 0)
@@ -158,8 +160,10 @@ static int begin(struct making *m, struct part *part, struct err *err)
         m->number = m->border.lead;
     m->base = m->number;
     rc = part_open(part, p->path, m->in_part ? &m->shape : NULL, from, err);
-    if (rc == 0 && m->in_part)
+    m->leading = rc == 0 && m->in_part && from < m->border.from;
+    if (m->leading)
         rc = feed(m, part, m->border.from, err); /* stops behind it if it was guessed wrong */
+    m->leading &= rc < 0;
     m->border.starts = !m->in_part || part->next == m->shape.head;
     if (rc == 0)
         m->border.from = part->next;
@@ -261,6 +265,36 @@ static void name_file(char name[BORDER_NAME_MAX], const char *path)
     snprintf(name, BORDER_NAME_MAX, "%s", slash ? slash + 1 : path);
 }
 
+static void unmake(struct making *m)
+{
+    engine_free(m->engine);
+    nfsr_writer_free(m->writer);
+    output_close(m->output);
+    border_free(&m->border);
+    order_free(&m->order);
+}
+
+static void begin_making(struct making *m, uint64_t lead_bytes)
+{
+    const struct piece *p = m->piece;
+
+    *m = (struct making){ .piece = p,
+                          .result = m->result,
+                          .shape = m->shape,
+                          .in_part = m->in_part,
+                          .lead_bytes = lead_bytes };
+    m->border.depth = UINT64_MAX;
+    m->border.last = p->last;
+    m->border.asked = p->from;
+    m->border.till = p->to;
+    m->border.options = state_options(p->options);
+    m->order.retransmit_span =
+        p->options->retransmit_span ? p->options->retransmit_span : ENGINE_RETRANSMIT_SPAN;
+    name_file(m->border.capture, p->path);
+    if (p->before)
+        name_file(m->border.before, p->before);
+}
+
 int piece_make(const struct piece *piece, struct piece_result *result, struct err *err)
 {
     struct making m = { .piece = piece, .result = result };
@@ -271,15 +305,16 @@ int piece_make(const struct piece *piece, struct piece_result *result, struct er
     m.in_part = capture_shape_read(piece->path, &m.shape, &ignored) == 0;
     if (!m.in_part && (piece->from || piece->to != UINT64_MAX))
         return err_set(err, ignored.code, "%s", ignored.text);
-    m.border.depth = UINT64_MAX;
-    m.border.last = piece->last;
-    m.border.options = state_options(piece->options);
-    m.order.retransmit_span =
-        piece->options->retransmit_span ? piece->options->retransmit_span : ENGINE_RETRANSMIT_SPAN;
-    name_file(m.border.capture, piece->path);
-    if (piece->before)
-        name_file(m.border.before, piece->before);
-    rc = make(&m, err);
+    begin_making(&m, piece->lead_bytes);
+    /* what is damaged in a lead-in was no packet: its beginning was guessed wrong */
+    while ((rc = make(&m, err)) == -ERR_INPUT && m.in_part && m.leading &&
+           m.lead_bytes < m.shape.size) {
+        uint64_t bytes = m.lead_bytes < LEAD_LEAST ? LEAD_LEAST : m.lead_bytes;
+
+        unmake(&m);
+        *err = (struct err){ 0 };
+        begin_making(&m, 4 * bytes);
+    }
     progress_done(piece->progress);
     result->from = m.border.from;
     result->to = m.border.to;
@@ -287,10 +322,6 @@ int piece_make(const struct piece *piece, struct piece_result *result, struct er
     result->frames = m.border.frames;
     result->operations = m.border.operations;
     result->waiting = m.border.waiting;
-    engine_free(m.engine);
-    nfsr_writer_free(m.writer);
-    output_close(m.output);
-    border_free(&m.border);
-    order_free(&m.order);
+    unmake(&m);
     return rc;
 }

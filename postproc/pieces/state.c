@@ -81,7 +81,7 @@ static int learn_from(struct engine *engine, const struct sink *to, const char *
     return rc == NFSR_NOT_MINE ? err_set(err, ERR_INPUT, "%s: not a record stream", path) : rc;
 }
 
-int state_continue(const char *name, struct border *border, struct err *err)
+int state_continue(const char *name, struct border *border, uint64_t *from, struct err *err)
 {
     const char *slash = strrchr(name, '/');
     struct border previous;
@@ -92,6 +92,9 @@ int state_continue(const char *name, struct border *border, struct err *err)
         return rc;
     if (previous.options != border->options)
         rc = err_set(err, ERR_USAGE, "%s: was made with other options", name);
+    if (!strcmp(previous.capture, border->capture) && previous.till == border->asked &&
+        !previous.ends)
+        *from = previous.to; /* it knows where the next packet begins */
     border->depth = previous.depth;
     border->lead = previous.lead + previous.frames;
     border->origin = previous.identity;
