@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: cost=6 asan
-"""Made captures, cut where a reader that begins in the middle cannot know something (tests/gen/cut_cases.py):
+"""1. Made captures, cut where a reader that begins in the middle cannot know something (tests/gen/cut_cases.py):
 join says so, and why; the piece, made again, has the records of one run.  Where the case says so, the piece that
-was made on its own had others: join had to say it."""
+was made on its own had others: join had to say it.
+2. Captures of everything, and of captures, cut anywhere, against one run."""
 import os
 import pathlib
+import random
 import sys
 import tempfile
 
@@ -13,7 +15,9 @@ SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().par
 sys.path.insert(0, str(SRC / "tests/gen"))
 sys.path.insert(0, str(SRC / "tests/pipeline"))
 
+import pieces  # noqa: E402
 from cut_cases import CASES, Cut  # noqa: E402
+from cut_mix import WHAT, frames_before, met, mixed, of_captures  # noqa: E402
 from pieces import Trace, check, compare, failures, joined, make, run  # noqa: E402
 
 
@@ -57,11 +61,49 @@ def one(folder, name, case):
     compare(truth, records(folder, "ab", verdicts), f"{name}, made again")
 
 
+def anywhere(folder, trace, name, lead, rounds, rng):
+    """Cuts at random bytes.  Returns what stood over the borders, how many pieces, and how many made again."""
+    capture = folder / name
+    trace.write(capture)
+    run("record", "-o", folder / "truth.nfsr", capture)
+    truth = Trace()
+    truth.add(folder / "truth.nfsr")
+    check(sum(truth.operations.values()) > 50, f"{name}: {truth.operations.total()} operations")
+    size, over, total, again = capture.stat().st_size, set(), 0, 0
+    for _ in range(rounds):
+        borders = sorted(rng.randrange(size) for _ in range(rng.randint(3, 12)))
+        if not name.endswith("ng"):
+            over |= set().union(*[met(trace, frames_before(trace, at)) for at in borders])
+        again += pieces.cut(capture, folder, borders, lead, truth)
+        total += len(borders) + 1
+    return over, total, again
+
+
+def anywhere_all(folder, rounds):
+    rng = random.Random(18)
+    over, total, again = anywhere(folder, mixed(18), "mixed-udp.pcap", 600000, rounds, rng)
+    print(f"mixed: {again} of {total} pieces were made again: {dict(+pieces.reasons)}")
+    check(over == WHAT, f"over the borders stood {over} only")
+    for form in "pcap", "pcapng":
+        guessed = False
+        for lead in 1000, 100000:
+            pieces.reasons.clear()
+            _, total, again = anywhere(folder, of_captures(18, form), f"stored.{form}", lead, 1, rng)
+            print(f"{form} in {form}, lead-in {lead}: {again} of {total} pieces were made again: "
+                  f"{dict(+pieces.reasons)}")
+            guessed |= any("guessed" in why for why in pieces.reasons)
+        check(guessed, f"{form} in {form}: nothing was guessed wrong")
+
+
 def main():
-    chosen = sys.argv[1:] or CASES
-    with tempfile.TemporaryDirectory() as folder:
-        for name in chosen:
-            one(pathlib.Path(folder), name, CASES[name])
+    rounds = int(sys.argv[1]) if sys.argv[1:2] and sys.argv[1].isdigit() else 3
+    chosen = [name for name in sys.argv[1:] if name in CASES]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for one_case in chosen or CASES:
+            one(folder, one_case, CASES[one_case])
+        if not chosen:
+            anywhere_all(folder, rounds)
     return 1 if failures else 0
 
 
