@@ -24,6 +24,9 @@ static const char about[] =
     "another client, or a program on the server.  A note is allowed, but worth\n"
     "knowing.  Operations that overlapped are not compared with each other.\n"
     "\n"
+    "The end of the text says how many findings each server and client has.  To compare\n"
+    "what two servers answer, use \"nfsdigest compare\".\n"
+    "\n"
     "The exit code is 1 if there are errors or suspects.\n";
 
 struct chosen {
@@ -86,6 +89,7 @@ static int judge(struct lint_view *view, struct err *err)
         result = lint_end(lint, err);
     if (result == 0) {
         view->counts = lint_counts(lint);
+        lint_hosts_sort(view);
         result = sql_number(view->db, "SELECT count(*) FROM problem WHERE kind IN (1, 2)", 0,
                             &view->gaps, err);
     }

@@ -21,7 +21,8 @@ static const char about[] =
     "  time client > server program procedure path [second path] [@offset+count]\n"
     "  status latency [uid] [bytes of contents] [call frame-reply frame]\n"
     "\n"
-    "and pairing, partial messages and source, if there is something to report.\n"
+    "and what was unusual: no reply, partial messages, retransmissions (how often the\n"
+    "call or the reply was sent again), copies (the same packet was captured twice).\n"
     "\n"
     "If several filters are given, an operation must match all of them.  Names may\n"
     "be written in lower case.  --object also shows the object and all its names,\n"
@@ -80,15 +81,19 @@ static int list(struct store *store, const struct ops_request *r, struct err *er
     sqlite3 *db = reader ? reader : store_db(store);
     sqlite3_stmt *stmt = NULL;
     int result = filter_prepare(db, &r->filter, ops_select, &stmt, err);
+    bool any = false;
 
     if (result == 0 && r->chosen.csv)
         ops_heading(&r->chosen);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
         print_row(r, stmt);
+        any = true;
         if (ferror(stdout))
             result = finish_output(err);
     }
     result = stmt ? sql_end(stmt, result, err) : result;
+    if (result == 0 && !any && r->to == AS_TEXT && r->filter.limit && !filter_is_empty(&r->filter))
+        result = filter_say_none(db, &r->filter, err);
     sqlite3_close(reader);
     return result;
 }

@@ -13,6 +13,12 @@ static const char about[] =
     "network that is cut look alike, except for who closes, resets and refuses\n"
     "connections.\n"
     "\n"
+    "Columns of clients: \"last reply\", \"trouble\" and \"first reply\" are times, counted\n"
+    "from the last reply to anybody; trouble is the first SYN, FIN, RST or refusal after\n"
+    "the client's last reply.  Then come calls and TCP segments that were sent again,\n"
+    "attempts to connect and those that were refused, calls that got no reply, and\n"
+    "replies and errors after the outage.\n"
+    "\n"
     "The exit code is 1 if there are outages.\n";
 
 int cmd_outage(int argc, char **argv, struct err *err)

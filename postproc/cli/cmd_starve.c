@@ -8,11 +8,14 @@
 static const char about[] =
     "Shows how clients share a server: whose calls are outstanding, how latencies grow with\n"
     "the calls of others, which part of the server's time each client has, how much of the\n"
-    "latency is queueing, and behind whose calls.\n"
+    "latency is time in a queue, and behind whose calls.\n"
     "\n"
     "All of it follows from the times of calls and replies.  The service time of a call is\n"
     "taken to be the latency of such calls when they are alone at the server; what is above\n"
-    "it is queueing.\n"
+    "it is called time in the queue, whatever the call waits for.\n"
+    "\n"
+    "Columns: share of the server's time; outstanding calls on average while there are any\n"
+    "(mean) and at most; bytes of READs and WRITEs under way at most.\n"
     "\n"
     "The exit code is 1 if a client mostly queues behind one other client that has more\n"
     "than twice its part of the time.\n";

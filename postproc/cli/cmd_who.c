@@ -23,9 +23,15 @@ static const char about[] =
     "attributes, renamed, linked and removed it, and when.  If a handle became\n"
     "stale, it shows the last operation that worked, and the one that ended it.\n"
     "\n"
-    "PATH begins with a slash.  HANDLE is a file handle in hexadecimal, as ops\n"
-    "--object --json shows it.  A path can have stood for several objects; all of\n"
-    "them are shown.  Writes of one caller that follow each other are one line.\n"
+    "PATH is a path as the server has it, and as ops and info show it: it begins with\n"
+    "the export, not with the directory where a client mounted it.  If there is no\n"
+    "such path, those that end with the same name are named.  HANDLE is a file handle\n"
+    "in hexadecimal.  #N, which also stands in paths as \"[#N]\", is an object whose\n"
+    "path is not known.\n"
+    "\n"
+    "A path can have stood for several objects; all of them are shown.  Writes of one\n"
+    "caller that follow each other are one line.  Numbers in brackets are frames: of\n"
+    "the call and the reply.  \"machine\" is the host's name, as the client tells it.\n"
     "\n"
     "FILE is a record stream or a capture, or - for standard input.\n";
 
@@ -113,6 +119,37 @@ static uint8_t *bytes_of_hex(const char *text, size_t *len)
     return bytes;
 }
 
+/* Adds paths that end with the same name to the message: clients have other paths than servers. */
+static int say_similar(sqlite3 *db, const char *what, struct err *err)
+{
+    const char *slash = strrchr(what, '/');
+    struct err message = *err;
+    sqlite3_stmt *stmt;
+    int count = 0, result;
+
+    if (sql_prepare(db,
+                    "SELECT text FROM path WHERE substr(text, -length(?1)) = ?1 ORDER BY id"
+                    " LIMIT 4",
+                    &stmt, err) < 0)
+        return -err->code;
+    sqlite3_bind_text(stmt, 1, sqlite3_mprintf("/%s", slash ? slash + 1 : what), -1, sqlite3_free);
+    while ((result = sql_row(stmt, err)) > 0) {
+        size_t len = strlen(message.text);
+
+        snprintf(message.text + len, sizeof(message.text) - len, "%s%.120s",
+                 count == 3 ? ", and more: "
+                 : count    ? ", "
+                            : "; the trace has ",
+                 count == 3 ? "nfsdigest ops" : sql_column_text(stmt, 0));
+        count++;
+    }
+    result = sql_end(stmt, result, err);
+    if (result < 0)
+        return result;
+    *err = message;
+    return -err->code;
+}
+
 static int by_handle(sqlite3 *db, const char *text, struct found *f, struct err *err)
 {
     sqlite3_stmt *stmt;
@@ -120,11 +157,13 @@ static int by_handle(sqlite3 *db, const char *text, struct found *f, struct err 
     uint8_t *handle = bytes_of_hex(text, &len);
     int result;
 
-    if (!handle)
-        return err_set(err, ERR_USAGE,
-                       "\"%s\" is neither a path, which begins with a slash, nor a handle in"
-                       " hexadecimal",
-                       text);
+    if (!handle) {
+        err_set(err, ERR_USAGE,
+                "\"%.200s\" is neither a path, which begins with a slash, nor a handle in"
+                " hexadecimal",
+                text);
+        return say_similar(db, text, err);
+    }
     result = sql_prepare(db, "SELECT id FROM object WHERE handle = ? ORDER BY id", &stmt, err);
     if (result == 0) {
         sqlite3_bind_blob64(stmt, 1, handle, len, SQLITE_STATIC);
@@ -161,14 +200,31 @@ static int say_none(sqlite3 *db, const char *what, bool is_path, struct err *err
                        "the trace shows no object with the path \"%s\", but %lld operations that"
                        " named it: nfsdigest ops --path",
                        what, (long long)tried);
-    return err_set(err, ERR_USAGE, "the trace shows no object with the %s \"%s\"",
-                   is_path ? "path" : "handle", what);
+    err_set(err, ERR_USAGE, "the trace shows no object with the %s \"%.200s\"",
+            is_path ? "path" : "handle", what);
+    return is_path ? say_similar(db, what, err) : -err->code;
+}
+
+/* "#7" or "[#7]": returns 7, else 0. */
+static int64_t number_of(const char *text)
+{
+    bool bracket = text[0] == '[';
+    char *end;
+    long long number;
+
+    if (text[bracket] != '#' || !isdigit((unsigned char)text[bracket + 1]))
+        return 0;
+    number = strtoll(text + bracket + 1, &end, 10);
+    return strcmp(end, bracket ? "]" : "") == 0 ? number : 0;
 }
 
 static int find(sqlite3 *db, const char *what, struct found *f, struct err *err)
 {
     bool path = what[0] == '/' || what[0] == '[';
+    int64_t number = number_of(what);
 
+    if (number)
+        return add(f, number, err);
     if (path ? by_name(db, what, f, err) < 0 || by_use(db, what, f, err) < 0
              : by_handle(db, what, f, err) < 0)
         return -err->code;
@@ -182,13 +238,13 @@ int cmd_who(int argc, char **argv, struct err *err)
         { 'j', "json", NULL, "print a JSON object on each line; times in ns", set_flag, &json },
         { 0 },
     };
-    const struct args args = { "nfsdigest who [OPTION...] DATABASE|FILE PATH|HANDLE",
+    const struct args args = { "nfsdigest who [OPTION...] DATABASE|FILE PATH|HANDLE|#N",
                                about,
                                own,
                                NULL,
                                NULL,
                                2,
-                               "a file, and a path or a handle" };
+                               "a file, and a path, a handle or #N" };
     struct found found = { 0 };
     struct trace trace;
     int first, result;

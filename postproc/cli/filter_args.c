@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/filter_args.h"
 #include "base/values.h"
+#include "cli/cli.h"
+#include "store/moment.h"
+#include "store/sql.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,9 +34,9 @@ void filter_arg_table(struct filter *f, struct arg table[FILTER_ARG_COUNT])
           set_text, &f->status },
         { 'f', "from", "TIME",
           "only operations called at this time or later:\n"
-          "10:03, 10:03:20.5, +5m (after the first packet),\n"
-          "-30s (before the last one), 2026-11-21 05:48:01.5\n"
-          "or seconds since 1970",
+          "10:03, 10:03:20.5 in UTC, +5m (after the first\n"
+          "packet), -30s (before the last one), 2026-11-21\n"
+          "05:48:01.5 or seconds since 1970",
           set_text, &f->from },
         { 't', "to", "TIME", "only operations called before this time", set_text, &f->to },
         { 0, "phase", "NAME",
@@ -97,4 +100,47 @@ void filter_arg_words(struct filter *filter, char *text, size_t size)
             at += (size_t)snprintf(text + at, size - at, "%s--%s%s%s", at ? " " : "", row->name,
                                    *value ? " " : "", value);
     }
+}
+
+/* Returns 1 if the trace has no such client; |text| is then what it has. */
+static int no_such_client(sqlite3 *db, const char *client, char *text, size_t size, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = sql_prepare(db, "SELECT DISTINCT client FROM flow ORDER BY client", &stmt, err);
+    size_t len = 0, count = 0;
+    bool found = false;
+
+    if (result < 0)
+        return result;
+    while ((result = sql_row(stmt, err)) > 0) {
+        const char *address = sql_column_text(stmt, 0);
+
+        found |= strcmp(address, client) == 0;
+        if (count++ < 5)
+            len += (size_t)snprintf(text + len, size - len, "%s%s", len ? ", " : "", address);
+    }
+    if (count > 5)
+        snprintf(text + len, size - len, " and %zu more", count - 5);
+    result = sql_end(stmt, result, err);
+    return result < 0 ? result : !found && count;
+}
+
+int filter_say_none(sqlite3 *db, const struct filter *f, struct err *err)
+{
+    char clients[512], text[640], a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
+    struct moment_span span;
+    int result = f->client ? no_such_client(db, f->client, clients, sizeof(clients), err) : 0;
+
+    if (result < 0 || moment_span_read(db, &span, err) < 0)
+        return -err->code;
+    if (result)
+        snprintf(text, sizeof(text), "no operation matches; the clients of the trace are %s",
+                 clients);
+    else if ((f->from || f->to) && span.known)
+        snprintf(text, sizeof(text), "no operation matches; the trace is from %s to %s UTC",
+                 time_text(span.first, a), time_text(span.last, b));
+    else
+        snprintf(text, sizeof(text), "no operation matches");
+    say(text);
+    return 0;
 }

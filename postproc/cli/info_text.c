@@ -5,6 +5,7 @@
  */
 #include "base/escape.h"
 #include "base/values.h"
+#include "cli/filter_args.h"
 #include "cli/info_print_parts.h"
 #include "store/sql.h"
 
@@ -104,9 +105,10 @@ static void text_totals(sqlite3_stmt *s)
         printf("\nTime          %s to %s UTC, %s\n", time_text(first, a), time_text(last, b),
                duration_text(last - first, c));
     printf("Frames        %s\n", column_count_text(s, 1, a));
-    printf("Operations    %s by %s clients of %s servers on %s objects\n",
-           column_count_text(s, 4, a), column_count_text(s, 15, b), column_count_text(s, 16, c),
-           column_count_text(s, 13, d));
+    printf("Operations    %s by %s client%s of %s server%s on %s objects\n",
+           column_count_text(s, 4, a), column_count_text(s, 15, b),
+           sqlite3_column_int64(s, 15) == 1 ? "" : "s", column_count_text(s, 16, c),
+           sqlite3_column_int64(s, 16) == 1 ? "" : "s", column_count_text(s, 13, d));
     printf("Calls         %s, and %s retransmissions; %s partial\n", column_count_text(s, 5, a),
            column_count_text(s, 7, b), column_count_text(s, 11, c));
     printf("Replies       %s, and %s retransmissions; %s partial\n", column_count_text(s, 6, a),
@@ -184,6 +186,8 @@ static int text_matching(const struct info_view *view, struct err *err)
                time_text(t->last_time, b), duration_text(t->last_time - t->first_time, c));
     printf("Operations    %s of %s match\n", count_text(t->operations, a),
            count_text((uint64_t)m.of, b));
+    if (!t->operations)
+        return filter_say_none(view->db, view->filter, err);
     printf("Calls         %s, and %s retransmissions; %s partial\n", count_text(t->calls, a),
            count_text((uint64_t)m.retransmitted_calls, b), count_text(t->partial_calls, c));
     printf("Replies       %s, and %s retransmissions; %s partial\n", count_text(t->replies, a),

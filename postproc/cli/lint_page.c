@@ -54,6 +54,26 @@ static void tiles(const struct lint_view *v, struct page *page)
                        "from them.</p>\n");
 }
 
+/* Whom the findings blame. */
+static void hosts(const struct lint_view *v, struct page *page)
+{
+    static const char *const heads[] = { "host", "<role", "errors", "suspects", "notes", NULL };
+
+    if (!v->host_count)
+        return;
+    cells_begin(page, "who breaks rules", heads);
+    for (uint32_t i = 0; i < v->host_count; i++) {
+        const struct lint_host *h = &v->hosts[i];
+
+        cells_row(page, h->address);
+        cells_text(page, h->is_client ? "client" : "server");
+        for (int level = LINT_ERROR; level <= LINT_NOTE; level++)
+            cells_count(page, h->found[level]);
+        cells_row_end(page);
+    }
+    cells_end(page);
+}
+
 static void frame_cell(struct page *page, sqlite3_stmt *stmt, int column)
 {
     if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
@@ -142,6 +162,7 @@ static int paint(struct lint_view *v, struct page *page, struct err *err)
                    "reply, unless something that the trace does not show changed the object in "
                    "between. A note is allowed, but worth knowing.</p>\n");
     tiles(v, page);
+    hosts(v, page);
     for (int i = 0; i < LINT_RULES; i++)
         if (v->found[i] && paint_rule(v, (enum lint_id)i, page, err) < 0)
             return -err->code;

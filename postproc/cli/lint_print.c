@@ -28,7 +28,11 @@ int lint_view_add(struct lint_view *v, const struct lint_finding *f, struct err 
 {
     struct lint_shown *s;
 
-    if (!v->chosen[f->rule] || v->found[f->rule]++ >= v->top)
+    if (!v->chosen[f->rule])
+        return 0;
+    if (lint_hosts_add(v, f, err) < 0)
+        return -err->code;
+    if (v->found[f->rule]++ >= v->top)
         return 0;
     if (GROW(v->shown, v->shown_count, v->shown_cap) < 0)
         return err_memory(err, "findings");
@@ -50,6 +54,7 @@ void lint_view_free(struct lint_view *v)
     for (uint32_t i = 0; i < v->shown_count; i++)
         free(v->shown[i].text);
     free(v->shown);
+    lint_hosts_free(v);
 }
 
 uint64_t lint_view_level(const struct lint_view *v, enum lint_level level)
@@ -143,6 +148,13 @@ static void print_rule(const struct lint_rule *rule, uint64_t found)
     printf(", %s, %s: %" PRIu64 "\n  %s\n", lint_blamed(rule), rule->source, found, rule->text);
 }
 
+static void print_levels(uint64_t errors, uint64_t suspects, uint64_t notes)
+{
+    printf("%" PRIu64 " error%s, %" PRIu64 " suspect%s, %" PRIu64 " note%s\n", errors,
+           errors == 1 ? "" : "s", suspects, suspects == 1 ? "" : "s", notes,
+           notes == 1 ? "" : "s");
+}
+
 int lint_text(struct lint_view *v, struct err *err)
 {
     for (int i = 0; i < LINT_RULES; i++) {
@@ -157,9 +169,15 @@ int lint_text(struct lint_view *v, struct err *err)
             printf("    and %" PRIu64 " more\n", v->found[i] - v->top);
         putchar('\n');
     }
-    printf("%" PRIu64 " operations: %" PRIu64 " errors, %" PRIu64 " suspects, %" PRIu64 " notes\n",
-           v->counts.operations, lint_view_level(v, LINT_ERROR), lint_view_level(v, LINT_SUSPECT),
-           lint_view_level(v, LINT_NOTE));
+    printf("%" PRIu64 " operations: ", v->counts.operations);
+    print_levels(lint_view_level(v, LINT_ERROR), lint_view_level(v, LINT_SUSPECT),
+                 lint_view_level(v, LINT_NOTE));
+    for (uint32_t i = 0; i < v->host_count; i++) {
+        const struct lint_host *h = &v->hosts[i];
+
+        printf("  %s %s: ", h->is_client ? "client" : "server", h->address);
+        print_levels(h->found[LINT_ERROR], h->found[LINT_SUSPECT], h->found[LINT_NOTE]);
+    }
     if (v->counts.unanswered)
         printf("operations without a reply: %" PRIu64 "\n", v->counts.unanswered);
     if (v->counts.unknown)
@@ -269,6 +287,19 @@ int lint_json(struct lint_view *v, struct err *err)
     json_u64(&j, "errors", lint_view_level(v, LINT_ERROR));
     json_u64(&j, "suspects", lint_view_level(v, LINT_SUSPECT));
     json_u64(&j, "notes", lint_view_level(v, LINT_NOTE));
+    json_array(&j, "hosts");
+    for (uint32_t i = 0; i < v->host_count; i++) {
+        const struct lint_host *h = &v->hosts[i];
+
+        json_object(&j, NULL);
+        json_text(&j, "role", h->is_client ? "client" : "server");
+        json_text(&j, "address", h->address);
+        json_u64(&j, "errors", h->found[LINT_ERROR]);
+        json_u64(&j, "suspects", h->found[LINT_SUSPECT]);
+        json_u64(&j, "notes", h->found[LINT_NOTE]);
+        json_object_end(&j);
+    }
+    json_array_end(&j);
     json_array(&j, "rules");
     for (int i = 0; i < LINT_RULES; i++)
         if (v->found[i] && json_rule(&jv, (enum lint_id)i, err) < 0)

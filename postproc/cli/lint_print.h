@@ -4,11 +4,13 @@
  * Findings of "nfsdigest lint": collects them, and prints them on standard output with the frames
  * and paths of their operations.
  *
- * Memory: the findings that are printed, at most |top| for each rule.
+ * Memory: the findings that are printed, at most |top| for each rule, and 80 bytes for each host
+ * that findings blame.
  */
 #ifndef NFSDIGEST_CLI_LINT_PRINT_H
 #define NFSDIGEST_CLI_LINT_PRINT_H
 
+#include "record/record.h"
 #include "lint/lint.h"
 
 #include <sqlite3.h>
@@ -17,6 +19,13 @@ struct lint_shown { /* a finding */
     enum lint_id rule;
     int64_t operation, earlier; /* 0: there is no earlier one */
     char *text;
+};
+
+/* A server or client that findings blame. */
+struct lint_host {
+    char address[ADDRESS_TEXT_MAX];
+    bool is_client;
+    uint64_t found[LINT_NOTE + 1]; /* by level */
 };
 
 struct lint_view {
@@ -28,6 +37,11 @@ struct lint_view {
     uint64_t found[LINT_RULES];
     struct lint_shown *shown;
     uint32_t shown_count, shown_cap;
+    struct lint_host *hosts; /* the worst ones first, after lint_hosts_sort */
+    uint32_t host_count, host_cap;
+    struct lint_numbers { /* places of the reader's numbers in |hosts|, from 1; or 0 */
+        uint32_t *places, cap;
+    } numbers[2]; /* of servers, and of clients */
     struct lint_counts counts;
     int64_t gaps; /* in the captures */
 };
@@ -40,6 +54,10 @@ bool lint_view_reads(const struct lint_view *view, enum lint_id rule);
 uint64_t lint_view_level(const struct lint_view *view, enum lint_level level);
 int lint_text(struct lint_view *view, struct err *err);
 int lint_json(struct lint_view *view, struct err *err);
+/* lint_hosts.c: counts a finding for the host that its rule blames; sorts the hosts. */
+int lint_hosts_add(struct lint_view *view, const struct lint_finding *finding, struct err *err);
+void lint_hosts_sort(struct lint_view *view);
+void lint_hosts_free(struct lint_view *view);
 /* lint_page.c: writes a page to the file |path|. */
 int lint_page(struct lint_view *view, const char *path, struct err *err);
 

@@ -45,7 +45,22 @@ static const struct tool tool = {
     .version = NFSDIGEST_VERSION,
     .about = "usage: nfsdigest COMMAND [OPTION...] [ARGUMENT...]\n\n"
              "Turns captures of NFSv3 traffic into traces that you can query.\n",
-    .codes = "\"nfsdigest COMMAND --help\" lists the options of a command, and \"nfsdigest\n"
+    .codes = "Questions, and what answers them (FILE: a capture, or a database):\n"
+             "  what is in it?                  info FILE\n"
+             "  what was slow for this client?  ops --sort latency --limit 20 --client ADDRESS\n"
+             "                                  --from 10:03 --to 10:04 FILE\n"
+             "  what makes the load?            info --by client FILE; also user, path, export\n"
+             "  who causes the errors?          info --status error --by client FILE\n"
+             "  is a client retrying?           info --retransmitted --by client FILE\n"
+             "  who changed or deleted it?      who FILE /export/file\n"
+             "  why ESTALE?                     ops --status stale FILE, then who FILE PATH\n"
+             "  how long was the outage?        outage FILE\n"
+             "  client, network or server?      hang FILE [FILE-OF-THE-SERVER'S-SIDE]\n"
+             "  who slows down whom?            starve FILE\n"
+             "  which server is wrong?          lint FILE; compare DATABASE DATABASE\n"
+             "  is \"stable\" stable, is the duplicate request cache right?   lint FILE\n"
+             "\n"
+             "\"nfsdigest COMMAND --help\" lists the options of a command, and \"nfsdigest\n"
              "--version\" prints the version.  Exit codes: 0 success; 1 a check found\n"
              "something; 2 wrong usage; 3 input that cannot be used, or only part of it;\n"
              "4 a system error: memory, disk, a closed pipe.\n",

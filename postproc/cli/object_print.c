@@ -8,6 +8,7 @@
 #include "store/store.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char select_object[] =
     "SELECT o.server, o.handle, (SELECT c.name FROM code c WHERE c.domain = 'object_type'"
@@ -17,10 +18,31 @@ static const char select_object[] =
 enum { SERVER, HANDLE, TYPE, FSID, FILEID };
 
 static const char select_names[] =
-    "SELECT path, parent, name, how, start, start_operation, stop_how, stop, stop_operation"
+    "SELECT path, parent, name, how, start, start_operation, stop_how, stop, stop_operation,"
+    " (SELECT ifnull(o.reply_frame, o.call_frame) FROM operation o WHERE o.id = start_operation),"
+    " (SELECT ifnull(o.reply_frame, o.call_frame) FROM operation o WHERE o.id = stop_operation)"
     " FROM object_name WHERE object = ? ORDER BY start, start_operation";
 
-enum { PATH, PARENT, NAME, HOW, START, START_OPERATION, STOP_HOW, STOP, STOP_OPERATION };
+enum {
+    PATH,
+    PARENT,
+    NAME,
+    HOW,
+    START,
+    START_OPERATION,
+    STOP_HOW,
+    STOP,
+    STOP_OPERATION,
+    START_FRAME,
+    STOP_FRAME
+};
+
+/* What the database calls it, and people do. */
+static const char *const words[][2] = { { "seen", "existed, first seen" },
+                                        { "bound", "made" },
+                                        { "moved", "got this name" },
+                                        { "removed", "ended" },
+                                        { "gone", "was found to have ended" } };
 
 static const char *text_of(sqlite3_stmt *s, int column)
 {
@@ -32,13 +54,17 @@ static bool is_null(sqlite3_stmt *s, int column)
     return sqlite3_column_type(s, column) == SQLITE_NULL;
 }
 
-static void print_side(sqlite3_stmt *s, int how, int time, int operation)
+static void print_side(sqlite3_stmt *s, int how, int time, int frame)
 {
+    const char *word = text_of(s, how);
     char text[VALUE_TEXT_MAX];
 
-    printf("%s %s", text_of(s, how), time_text(sqlite3_column_int64(s, time), text));
-    if (!is_null(s, operation))
-        printf(" by operation %s", text_of(s, operation));
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strcmp(word, words[i][0]) == 0)
+            word = words[i][1];
+    printf("%s %s", word, time_text(sqlite3_column_int64(s, time), text));
+    if (!is_null(s, frame))
+        printf(", frame %s", text_of(s, frame));
 }
 
 static void print_lifetime(sqlite3_stmt *s)
@@ -46,10 +72,10 @@ static void print_lifetime(sqlite3_stmt *s)
     fputs("  ", stdout);
     escape_print(stdout, is_null(s, PATH) ? text_of(s, NAME) : text_of(s, PATH));
     fputs(": ", stdout);
-    print_side(s, HOW, START, START_OPERATION);
+    print_side(s, HOW, START, START_FRAME);
     if (!is_null(s, STOP_HOW)) {
-        fputs(", ", stdout);
-        print_side(s, STOP_HOW, STOP, STOP_OPERATION);
+        fputs("; ", stdout);
+        print_side(s, STOP_HOW, STOP, STOP_FRAME);
     }
     putchar('\n');
 }

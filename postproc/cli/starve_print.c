@@ -82,7 +82,7 @@ static void text_service(const struct starve_request *request, const struct star
     printf("%s port %d: %s calls; at most %" PRIu64 " outstanding, %.2f on average in the %s in"
            " which there were any\n"
            "    share       calls    contents     mean   most  most bytes       p50       p99"
-           "  queueing  %s\n",
+           "  in queue  %s\n",
            s->server, s->port, count_text(s->calls, calls), s->most, ratio(s->busy, s->active),
            duration_text((int64_t)s->active, active), by_names[request->by]);
     left = request->top;
@@ -108,8 +108,8 @@ static void text_findings(const struct starve *st)
         const struct starve_group *g = &st->groups[st->findings[i].victim];
         const struct starve_group *by = &st->groups[st->findings[i].by];
 
-        printf("%s waits for %s: %.0f %% of its latency is queueing, %.0f %% of that behind calls"
-               " of %s, which has %.0f %% of the time and it has %.0f %%\n",
+        printf("%s waits for %s: %.0f %% of its latency is time in the queue, %.0f %% of that "
+               "behind calls of %s, which has %.0f %% of the time and it has %.0f %%\n",
                name_of(g, a), name_of(by, b), 100 * ratio(g->queued, g->busy),
                100 * ratio(g->behind[by->top], g->queued), b, 100 * part(st, by),
                100 * part(st, g));

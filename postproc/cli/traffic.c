@@ -13,9 +13,9 @@ void traffic_arg_table(struct traffic *t, struct arg table[TRAFFIC_ARG_COUNT])
         { 0, "server", "ADDRESS", "only traffic of this server", set_text, &t->server_text },
         { 'f', "from", "TIME",
           "only what was called at this time or later: 10:03,\n"
-          "10:03:20.5, +5m (after the first packet), -30s (before\n"
-          "the last one), 2026-11-21 05:48:01.5 or seconds since\n"
-          "1970",
+          "10:03:20.5 in UTC, +5m (after the first packet), -30s\n"
+          "(before the last one), 2026-11-21 05:48:01.5 or\n"
+          "seconds since 1970",
           set_text, &t->from_text },
         { 't', "to", "TIME", "only what was called before this time", set_text, &t->to_text },
         { 0 },

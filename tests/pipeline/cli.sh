@@ -54,7 +54,7 @@ ops: empty column|2|no column is called ""|ops --columns time, t.db
 ops: JSON and CSV|2|--json does not go with --csv|ops --json --csv t.db
 ops: CSV and fields|2|--fields does not go with --csv|ops --csv --fields t.db
 ops: nothing at a path|2|no path that begins with "/nosuch"|ops --path /nosuch t.db
-who: no path|2|takes a file, and a path or a handle|who t.db
+who: no path|2|takes a file, and a path, a handle or #N|who t.db
 who: nothing there|2|no object with the path "/moon"|who t.db /moon
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
@@ -69,6 +69,8 @@ ingest: only a database|2|a database cannot be ingested; name what|ingest t.db
 ingest: two databases|2|a database cannot be ingested|ingest t.db t.db
 ingest: mistyped capture|3|nowhere.pcap: no such file|ingest nowhere.pcap t.db
 ops: bad client|2|not an IPv4 or IPv6 address|ops --client moon t.db
+ops: no such client|0|^nfsdigest: no operation matches; the clients of the trace are [0-9.]+|ops --client 192.0.2.1 t.db
+ops: nothing then|0|^nfsdigest: no operation matches; the trace is from 20.* UTC|ops --to 1970-01-02 t.db
 ops: bad server|2|not an IPv4 or IPv6 address|ops --server 1.2.3 t.db
 ops: bad procedure|2|no procedure is called "moon"|ops -P moon t.db
 ops: bad program|2|no program is called "moon"|ops -g moon t.db

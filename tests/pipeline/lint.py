@@ -102,6 +102,13 @@ def judge(name, wanted, folder):
         check(frames, "%s: nothing is wanted for %s" % (name, rule))
         counts[LEVELS.get(rule, "errors")] += len(frames)
     check({key: result[key] for key in counts} == counts, name + ": totals")
+    hosts = result["hosts"]
+    check({key: sum(h[key] for h in hosts) for key in counts} == counts and
+          all(h["role"] == "server" for h in hosts) and len(hosts) == (len(found) > 0), "%s: hosts %s" % (name, hosts))
+    if hosts:
+        server = database.rows(path, "SELECT server FROM operation WHERE program = 100003 LIMIT 1")[0][0]
+        check(hosts[0]["address"] == server, "%s: %s" % (name, hosts))
+        check("\n  server %s: %d error" % (server, counts["errors"]) in run(path).stdout, name + ": host in the text")
     check(done.returncode == (1 if counts["errors"] + counts["suspects"] else 0), name + ": exit code")
     count = database.rows(path, "SELECT count(*) FROM operation WHERE program = 100003")[0][0]
     check(result["operations"] == count, name + ": number of operations")
@@ -157,7 +164,10 @@ def page(path, folder):
     cells = Cells()
     cells.feed(out.read_text(encoding="utf-8"))
     check(not cells.open, "the page: <%s> stays open" % cells.open)
-    rows = [row for row in cells.rows if row[0] != "procedure"]
+    hosts = [[h["address"], h["role"], *(str(h[key]) for key in ("errors", "suspects", "notes"))]
+             for h in json.loads(done.stdout)["hosts"]]
+    check([row for row in cells.rows if len(row) == 5][1:] == hosts != [], "the hosts of the page")
+    rows = [row for row in cells.rows if row[0] != "procedure" and len(row) != 5]
     check([(row[0], row[-1]) for row in rows] == [(s["procedure_name"], s["text"]) for s in found], "the rows of the page")
     check(all([int(row[4].replace(",", "")), int(row[5].replace(",", ""))] == [s["call_frame"], s["reply_frame"]]
               for row, s in zip(rows, found)), "frames in the page")

@@ -160,6 +160,9 @@ def against_generator(folder):
               "%s: text: %s" % (name, text))
     same = who(db, "/export/a")
     check(who(db, handle) == same and who(db, "0x" + handle.upper()) == same, "by handle")
+    number = "#%d" % next(iter(found))
+    check(who(db, number) == who(db, "[%s]" % number) != "", "by number")
+    check("  /export/a: made 2" in same and "; ended 2" in same and "operation " not in same, "names: %s" % same)
     other = lives(db, "/export/other")
     check([e["what"] for life in other.values() for e in life[1]]
           == ["made", "written", "renamed"], "the other file")
@@ -167,7 +170,9 @@ def against_generator(folder):
     check([len(life[1]) for life in root.values()] == [0], "a directory has no events of its files")
     for pattern, what in (('no object with the path "/moon"', "/moon"),
                           ('no object with the handle "00ff"', "00ff"),
-                          ("neither a path", "moon"), ("neither a path", "0x"),
+                          ("neither a path", "moon"), ("no such object: 99999", "#99999"),
+                          ("the trace has /export/a\n", "/mnt/a"), ("the trace has /export/a\n", "a"),
+                          ('no object with the path "[#1]/x"', "[#1]/x"), ("neither a path", "#"), ("neither a path", "0x"),
                           ("neither a path", "123"), ("neither a path", "")):
         done = run("who", db, what)
         check(done.returncode == 2 and pattern in done.stderr, "%s: %s" % (what, done.stderr))
