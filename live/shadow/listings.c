@@ -18,21 +18,30 @@ static uint32_t hash_of(uint32_t object, uint64_t cookie)
                   32);
 }
 
-static struct listing *find(const struct listings *l, uint32_t object, uint64_t cookie)
+/* Of this flow, or else the latest one: a client may go on over another connection. */
+static struct listing *find(const struct listings *l, const struct listing_key *key)
 {
     const struct index_place *place;
-    uint32_t hash = hash_of(object, cookie), at;
+    uint32_t hash = hash_of(key->object, key->cookie), at;
+    struct listing *found = NULL;
 
     for (place = index_first(&l->by_cookie, hash, &at); place;
-         place = index_next(&l->by_cookie, hash, &at))
-        if (l->ring[place->slot].object == object && l->ring[place->slot].cookie == cookie)
-            return &l->ring[place->slot];
-    return NULL;
+         place = index_next(&l->by_cookie, hash, &at)) {
+        struct listing *to = &l->ring[place->slot];
+
+        if (to->object != key->object || to->cookie != key->cookie)
+            continue;
+        if (to->flow == key->flow)
+            return to;
+        if (!found || to->begin.begin > found->begin.begin)
+            found = to;
+    }
+    return found;
 }
 
-const struct listing *listings_find(const struct listings *l, uint32_t object, uint64_t cookie)
+const struct listing *listings_find(const struct listings *l, const struct listing_key *key)
 {
-    return find(l, object, cookie);
+    return find(l, key);
 }
 
 static int begin(struct listings *l, struct err *err)
@@ -45,18 +54,19 @@ static int begin(struct listings *l, struct err *err)
     return 0;
 }
 
-static struct listing *take_place(struct listings *l, uint32_t object, uint64_t cookie)
+static struct listing *take_place(struct listings *l, const struct listing_key *key)
 {
-    struct listing *to = find(l, object, cookie);
+    struct listing *to = find(l, key);
 
-    if (to)
+    if (to && to->flow == key->flow)
         return to;
     to = &l->ring[l->next];
     if (to->object)
         index_take_out(&l->by_cookie, hash_of(to->object, to->cookie), l->next);
-    to->object = object;
-    to->cookie = cookie;
-    index_put(&l->by_cookie, hash_of(object, cookie), l->next);
+    to->object = key->object;
+    to->cookie = key->cookie;
+    to->flow = key->flow;
+    index_put(&l->by_cookie, hash_of(key->object, key->cookie), l->next);
     l->next = (l->next + 1) % LISTINGS;
     return to;
 }
@@ -104,7 +114,8 @@ static void note_all(struct listings *l, struct request *r, const struct effect 
     struct list_begin begin;
 
     listings_verifier(sut, verifier);
-    from = e->asked.cookie ? find(l, e->object, e->asked.cookie) : NULL;
+    from = e->asked.cookie ? find(l, &(struct listing_key){ e->object, r->flow, e->asked.cookie })
+                           : NULL;
     if (from)
         begun = from->sut_cookie;
     if (from && from->flow == r->flow) /* another client's listing began at another time */
@@ -120,10 +131,9 @@ static void note_all(struct listings *l, struct request *r, const struct effect 
 
         if (!c[REF].list[i])
             continue;
-        to = take_place(l, e->object, c[REF].list[i]);
+        to = take_place(l, &(struct listing_key){ e->object, r->flow, c[REF].list[i] });
         to->sut_cookie = c[SUT].count ? c[SUT].list[at] : begun;
         memcpy(to->sut_verifier, verifier, sizeof(verifier));
-        to->flow = r->flow;
         to->begin = begin;
     }
 }

@@ -136,6 +136,7 @@ struct request {
     bool has_made : 1;      /* something that was nowhere before */
     bool changes_names : 1; /* effect_changes_names */
     bool goes_on : 1;       /* a listing that was not begun by it */
+    bool names_left : 1;    /* a listing: not all names that others changed are in |aside| */
 };
 
 /* --- what a request says, while somebody asks */

@@ -85,7 +85,9 @@ static bool find_place(struct rewriting *g)
     else if (effect_action(e) != ACTION_LIST || !e->asked.cookie)
         return true;
     else
-        g->listing = listings_find(&g->shadow->listings, e->object, e->asked.cookie);
+        g->listing =
+            listings_find(&g->shadow->listings,
+                          &(struct listing_key){ e->object, g->request->flow, e->asked.cookie });
     if (g->listing)
         store_be64(g->cookie, g->listing->sut_cookie);
     return g->listing;

@@ -77,6 +77,13 @@ struct engine_object {
 
 enum { LISTINGS = 8192 };
 
+/* Clients list one directory at the same time: the same cookie of the reference need not be the
+ * same place of the SUT. */
+struct listing_key {
+    uint32_t object, flow;
+    uint64_t cookie;
+};
+
 struct listings {
     struct listing *ring; /* LISTINGS */
     uint32_t next;
@@ -87,8 +94,8 @@ struct listings {
 void listings_verifier(const struct effect *sut, uint8_t to[8]);
 int listings_note(struct listings *listings, struct request *request, const struct effect *sut,
                   struct err *err);
-const struct listing *listings_find(const struct listings *listings, uint32_t object,
-                                    uint64_t cookie);
+/* Where the flow's own listing goes on, or else the latest one.  NULL: not known. */
+const struct listing *listings_find(const struct listings *listings, const struct listing_key *key);
 void listings_free(struct listings *listings);
 
 /* --- list_more.c: further calls for the SUT's part of a listing */

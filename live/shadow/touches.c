@@ -218,7 +218,7 @@ static int note_changing(const struct touch *listing, const struct touch *changi
     struct aside *aside;
     struct bytes name;
 
-    if (listing->request->action != ACTION_LIST || !touch_changes(changing) ||
+    if (listing->request->action != ACTION_LIST || !touch_may_change(changing) ||
         !(changing->what.flags & TOUCH_HAS_NAME) || changing->request->is_left_out)
         return 0;
     e = effect_of(changing->request);
@@ -226,8 +226,10 @@ static int note_changing(const struct touch *listing, const struct touch *changi
     aside = requests_aside(listing->request, err);
     if (!aside)
         return -err->code;
-    if (!name.len || memchr(name.data, 0, name.len) || aside->changing.len > CHANGING_BYTES)
+    if (!name.len || memchr(name.data, 0, name.len) || aside->changing.len > CHANGING_BYTES) {
+        listing->request->names_left = true;
         return 0;
+    }
     if (buf_append(&aside->changing, name.data, name.len) < 0 ||
         buf_append(&aside->changing, "", 1) < 0)
         return err_memory(err, "requests");
@@ -267,9 +269,11 @@ int touches_meet(struct shadow *s, struct request *r, struct err *err)
                 return -err->code;
         s->counts.overlaps += conflicts;
     }
-    if (r->begin < s->forgotten) /* what was under way with it is not known any more */
-        return again_all(s, r, r->begin, err);
-    return 0;
+    if (r->begin >= s->forgotten)
+        return 0;
+    /* what was under way with it is not known any more */
+    r->names_left = r->action == ACTION_LIST;
+    return again_all(s, r, r->begin, err);
 }
 
 bool touches_rival(const struct shadow *s, const struct request *r, uint32_t object)

@@ -242,6 +242,7 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
     struct tee_pair pair = { .reference = reading_operation(r, &operation) ? &operation : NULL,
                              .contents = e->contents.len ? e->contents : notes_contents(r),
                              .overlap = r->overlap,
+                             .names_left = r->names_left,
                              .changing =
                                  r->aside ? bytes_of(&r->aside->changing) : (struct bytes){ 0 },
                              .made = r->has_made,

@@ -192,8 +192,7 @@ static int differ(void *ctx, const struct judge_pair *pair, const struct differe
     struct tee_verdict *v = log->verdict;
     const struct procedure *procedure = pair->half[REF].effect.procedure;
 
-    /* which of the names that are changed just now a listing has is left to the server */
-    if (d->kind == KIND_ENTRY && pair->overlap & (OVERLAP_OBJECT | OVERLAP_NAME))
+    if (d->kind == KIND_ENTRY && log->names_left)
         return withhold(ctx, pair, WITHHELD_CHANGING, d->place, d, err);
     if (!v->differences++)
         snprintf(v->text, sizeof(v->text), "%s %.60s: reference %.40s, SUT %.40s",

@@ -171,6 +171,7 @@ int tee_listing_take(struct teelog *log, const struct tee_pair *pair,
     }
     l->overlap |= pair->overlap;
     l->known &= pair->known[TEE_OBJECT];
+    l->names_left |= pair->names_left;
     *listing = l;
     while (left.len)
         if (note_name(l, tee_next_name(&left), err) < 0)

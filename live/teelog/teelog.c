@@ -148,6 +148,7 @@ static uint32_t conditions_of(const struct teelog *log, const struct tee_pair *g
             !(i == TEE_NEW && given->made))
             bits |= accessed[i];
     }
+    bits |= given->names_left ? COUNTERPART_OPEN_RESULT : 0;
     return bits | (given->scrubs ? COUNTERPART_SCRUBS : 0);
 }
 
@@ -284,6 +285,7 @@ static int finish_listing(struct teelog *log, struct tee_listing *l, struct tee_
     v->what = TEE_AGREES;
     first.overlap = l->overlap;
     first.known[TEE_OBJECT] = l->known;
+    first.names_left = log->names_left = l->names_left;
     conditions = conditions_of(log, &first);
     for (int side = 0; side < SIDES; side++)
         tee_half_fill(&log->pair.half[side], l->parts[side][0].operation, id);
@@ -329,6 +331,7 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
     *v = (struct tee_verdict){ .what = TEE_AGREES };
     log->scrubs = given->scrubs;
     log->changing = given->changing;
+    log->names_left = given->names_left;
     if (tee_sut_read(log, &given->sut, err) < 0)
         return -err->code;
     if (given->listing)

@@ -107,7 +107,8 @@ struct tee_pair {
     bool made; /* the request made the object TEE_NEW, on both servers, where nothing was before */
     /* Of a listing: names that other requests under way changed, each with a NUL byte behind it. */
     struct bytes changing;
-    bool scrubs; /* no client's request: the caller asked both servers by itself */
+    bool names_left; /* there are more of them: names that only one side has are withheld */
+    bool scrubs;     /* no client's request: the caller asked both servers by itself */
 
     /* Of a READDIR or READDIRPLUS that is not a whole listing: the caller's number, below 2^63, for
      * the listing that this reply is a part of; 0: it is a whole one, or no listing, or the parts

@@ -72,7 +72,8 @@ struct tee_listing {
     uint32_t overlap;
     struct tee_pair pair; /* the first part's; its pointers are not used */
     bool known;
-    bool crowded; /* too long, or too many names changed: it is not compared */
+    bool names_left; /* tee_pair's, of any part */
+    bool crowded;    /* too long, or too many names changed: it is not compared */
 };
 
 struct teelog {
@@ -115,6 +116,7 @@ struct teelog {
     struct tee_verdict *verdict;
     struct tee_listing *listing;
     bool scrubs;           /* tee_pair's */
+    bool names_left;       /* likewise, of any part of a listing */
     struct bytes changing; /* likewise */
 };
 

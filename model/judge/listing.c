@@ -167,6 +167,8 @@ static int skip(void *ctx, struct bytes name, bool both, struct err *err)
         reason = sync_entry(l->f->j, name);
     if (!reason)
         return 0;
+    if (!both)
+        l->f->j->left_open |= COUNTERPART_OPEN_RESULT;
     return judge_withhold(l->f->j, (enum withheld_reason)reason, NULL, err) < 0 ? -err->code : 1;
 }
 

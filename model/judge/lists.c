@@ -103,11 +103,13 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
     }
     element_text(element, text);
     d.text[in_ref ? REF : SUT] = element->name.data ? name : text;
-    if (f->in_listing && sync_attributes(f->j, OF_OBJECT)) {
+    if (f->in_listing && sync_listed(f->j)) {
         list->place->n.withheld++; /* the directory was not the same */
         return judge_withhold(f->j, WITHHELD_ORDER, list->place, err);
     }
     list->place->n.different++;
+    if (f->in_listing)
+        f->j->told |= COUNTERPART_OPEN_RESULT;
     f->j->found_in[in_ref ? REF : SUT] = element->reply;
     result = judge_differ(f->j, &d, err);
     f->j->found_in[in_ref ? REF : SUT] = NULL;

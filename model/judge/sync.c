@@ -63,7 +63,7 @@ bool sync_is_other(const struct judge *j, enum whose whose)
            sync_object(j, whose) != j->pair->half[SUT].row.new_object;
 }
 
-int sync_attributes(const struct judge *j, enum whose whose)
+static int why_attributes(const struct judge *j, enum whose whose, uint32_t overlap)
 {
     uint32_t bit = whose == OF_PARENT2      ? OVERLAP_PARENT2
                    : whose == OF_NEW_OBJECT ? OVERLAP_NEW
@@ -72,7 +72,7 @@ int sync_attributes(const struct judge *j, enum whose whose)
 
     if (j->partly && row && row == j->pair->object) /* LOOKUP of "." */
         bit |= OVERLAP_OBJECT;
-    if (j->pair->overlap & bit)
+    if (overlap & bit)
         return WITHHELD_OVERLAP;
     if (j->pair->not_same & 1u << (whose == OF_PARENT ? OF_OBJECT : whose))
         return WITHHELD_NOT_SAME;
@@ -84,6 +84,16 @@ int sync_attributes(const struct judge *j, enum whose whose)
                    rights_of(j, whose) != j->states[row].rights)
                ? sync_order(j, row)
                : 0;
+}
+
+int sync_attributes(const struct judge *j, enum whose whose)
+{
+    return why_attributes(j, whose, j->pair->overlap);
+}
+
+int sync_listed(const struct judge *j)
+{
+    return why_attributes(j, OF_OBJECT, j->partly ? 0 : j->pair->overlap);
 }
 
 int sync_rights(const struct judge *j)

@@ -14,6 +14,9 @@
 
 /* Says why attributes may differ. */
 int sync_attributes(const struct judge *j, enum whose whose);
+/* Says why a listing may have other names, but for those that the host says were changed meanwhile.
+ * Live hosts say all. */
+int sync_listed(const struct judge *j);
 /* Returns true if the pair's name stands for different objects on the two sides. */
 bool sync_is_other(const struct judge *j, enum whose whose);
 /* Says why contents may differ, or returns a negative code. */

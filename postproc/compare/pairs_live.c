@@ -128,7 +128,7 @@ int pairs_live_begin(struct pairs *p, uint32_t conditions, struct err *err)
 bool pairs_live_changing(const struct pairs *p, const struct judge_pair *pair,
                          const struct difference *d)
 {
-    return p->live.is && d->kind == KIND_ENTRY && pair->overlap & (OVERLAP_OBJECT | OVERLAP_NAME);
+    return p->live.is && d->kind == KIND_ENTRY && pair->logged & COUNTERPART_OPEN_RESULT;
 }
 
 /* --- contents */

@@ -146,6 +146,22 @@ static void test_outcomes(void **state)
     RUN(lines);
 }
 
+/* While names of a directory change, a listing may have these or not, but all others. */
+static void test_listed(void **state)
+{
+    static const struct lab_line lines[] = {
+        { "live" },
+        { "READDIR 1 list=a,b/a overlap=o changed=b/-", "(changing)" },
+        { "READDIR 1 list=a/a,b overlap=o changed=b/-", "(changing)" },
+        { "READDIR 1 list=a,b/a overlap=o changed=c/-", "entries of b: only ref" },
+        { "READDIR 1 list=a/a,b overlap=o", "entries of b: only sut" },
+        { "READDIRPLUS 1 list=a esize=5/6 mode=1/2 overlap=o", "mode(overlap); size(overlap)" },
+    };
+
+    (void)state;
+    RUN(lines);
+}
+
 /* Who reads the log of a live host has only some of the pairs, and what was left open of them. */
 static void test_logged(void **state)
 {
@@ -228,7 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_access_times), cmocka_unit_test(test_made),
         cmocka_unit_test(test_change_times), cmocka_unit_test(test_outcomes),
-        cmocka_unit_test(test_logged),
+        cmocka_unit_test(test_listed),       cmocka_unit_test(test_logged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -348,25 +348,33 @@ static void test_gone_early(void **state)
 /* A listing is told which names may be there or not. */
 static void test_listed(void **state)
 {
+    static const uint8_t zeros[CHANGING_BYTES + 1];
     const struct asking list = { .procedure = READDIR, .on = D2 };
-    const struct asking move = {
+    struct asking move = {
         .procedure = RENAME, .on = D1, .to = D2, .moved = F, .name = "from", .name2 = "to"
     };
     struct request r[2];
     struct shadow s;
 
     (void)state;
-    for (int late = 0; late < 2; late++) {
+    for (int i = 0; i < 6; i++) {
+        size_t late = i < 4 && i & 1, kept = i == 5 ? sizeof(zeros) : 0;
+
+        move.failed = i & 2 ? NFS3ERR_EXIST : 0; /* in another order it may not */
         begin(&s);
+        s.forgotten = i == 4 ? 30 : 0;
         ask(&s, &r[0], &move, 10, 30);
         ask(&s, &r[1], &list, late ? 35 : 20, 40);
+        if (kept)
+            assert_int_equal(buf_append(&requests_aside(&r[1], &err)->changing, zeros, kept), 0);
         assert_int_equal(touches_meet(&s, &r[1], &err), 0);
         assert_null(r[0].aside);
-        assert_int_equal(r[1].aside ? r[1].aside->changing.len : 0, late ? 0 : 3);
-        if (!late)
+        assert_int_equal(r[1].aside ? r[1].aside->changing.len : 0, late ? 0 : kept ? kept : 3);
+        if (!late && !kept)
             assert_memory_equal(r[1].aside->changing.data, "to", 3);
-        for (int i = 0; i < 2; i++)
-            drop(&r[i]);
+        assert_int_equal(r[1].names_left, i >= 4); /* there may be more */
+        for (int k = 0; k < 2; k++)
+            drop(&r[k]);
         mirror_close(s.mirror);
         known_free_all(&s);
     }

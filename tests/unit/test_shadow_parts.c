@@ -102,7 +102,7 @@ static struct effect reply(struct buf *to, const uint64_t *cookies, uint32_t cou
 
 static uint64_t place_of(const struct listings *l, uint64_t cookie)
 {
-    const struct listing *found = listings_find(l, DIRECTORY, cookie);
+    const struct listing *found = listings_find(l, &(struct listing_key){ DIRECTORY, 0, cookie });
 
     return found ? found->sut_cookie : 0;
 }
@@ -128,9 +128,10 @@ static void test_listings(void **state)
     assert_int_equal(place_of(&l, 12), 502);
     assert_int_equal(place_of(&l, 13), 502); /* behind all that it has given */
     assert_int_equal(place_of(&l, 14), 502);
-    assert_int_equal(listings_find(&l, DIRECTORY, 14)->sut_verifier[0], 9);
-    assert_null(listings_find(&l, DIRECTORY, 99));
-    assert_null(listings_find(&l, DIRECTORY + 1, 11));
+    assert_int_equal(listings_find(&l, &(struct listing_key){ DIRECTORY, 0, 14 })->sut_verifier[0],
+                     9);
+    assert_null(listings_find(&l, &(struct listing_key){ DIRECTORY, 0, 99 }));
+    assert_null(listings_find(&l, &(struct listing_key){ DIRECTORY + 1, 0, 11 }));
 
     *said = reply(&a, later, 1, 1); /* the SUT has nothing more: it stays where it was */
     said->object = DIRECTORY;
@@ -138,6 +139,17 @@ static void test_listings(void **state)
     sut = reply(&b, NULL, 0, 9);
     assert_int_equal(listings_note(&l, &r, &sut, &err), 0);
     assert_int_equal(place_of(&l, 15), 502);
+
+    r.flow = 1; /* another client is at other places; a third one may be either of them */
+    r.begin = 100;
+    *said = reply(&a, ours, 1, 1);
+    said->object = DIRECTORY;
+    sut = reply(&b, later, 1, 9);
+    assert_int_equal(listings_note(&l, &r, &sut, &err), 0);
+    assert_int_equal(place_of(&l, 11), 501);
+    for (uint32_t flow = 1; flow <= 2; flow++)
+        assert_int_equal(
+            listings_find(&l, &(struct listing_key){ DIRECTORY, flow, 11 })->sut_cookie, 15);
     listings_free(&l);
     buf_free(&a);
     buf_free(&b);

@@ -291,6 +291,27 @@ static void rows_are_bounded(void **state)
     end(&w, seen);
 }
 
+/* Names that are changed just now may be there or not, if these are known; of all that is not
+ * known, the log says so. */
+static void names_that_change(void **state)
+{
+    static const bool yes[SIDES] = { true, true };
+    const char *names[SIDES] = { "abc", "ab" };
+    struct nfsr_summary seen[SIDES];
+    struct world w;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        begin(&w, &(struct teelog_options){ .record_all = true });
+        w.next.overlap = OVERLAP_OBJECT;
+        w.next.changing = (struct bytes){ (const uint8_t *)(i ? "d" : "c"), 2 };
+        w.next.names_left = i == 2;
+        assert_int_equal(list(&w, 0, names, yes, true), i == 1 ? TEE_DIFFERS : TEE_WITHHELD);
+        assert_int_equal(teelog_counts(w.log)->withheld_values[WITHHELD_CHANGING], i != 1);
+        end(&w, seen);
+    }
+}
+
 static void wait_for_ends(bool by_cookies)
 {
     static const bool no[SIDES] = { false, false }, yes[SIDES] = { true, true };
@@ -407,6 +428,7 @@ int main(void)
         cmocka_unit_test(making_is_logged),
         cmocka_unit_test(silence_is_a_difference),
         cmocka_unit_test(rows_are_bounded),
+        cmocka_unit_test(names_that_change),
         cmocka_unit_test(listings_wait_for_their_ends),
         cmocka_unit_test(left_listings_are_counted),
         cmocka_unit_test(the_first_of_each_kind_runs_a_command),
