@@ -50,8 +50,30 @@ static void touch_what_was_there(const struct effect *e, struct overlap_touch *t
 static void touch_named(struct overlap_touch what[], uint32_t *count, uint32_t object,
                         uint16_t flags)
 {
-    if (object && *count < OVERLAP_TOUCHES)
-        what[(*count)++] = (struct overlap_touch){ .object = object, .flags = TOUCH_NAMED | flags };
+    if (object && flags && *count < OVERLAP_TOUCHES)
+        what[(*count)++] = (struct overlap_touch){ .object = object, .flags = flags };
+}
+
+/* TOUCH_ bits of what a name of a request that failed stands for.  A name that is to be made fails
+ * if it is there, whatever it stands for; but CREATE may use a file that is there (RFC 1813
+ * s3.3.8). */
+static uint16_t named_first(const struct effect *failed)
+{
+    switch (effect_action(failed)) {
+    case ACTION_REMOVE:
+        return failed->procedure->type == NF3DIR ? TOUCH_NAMED | TOUCH_GOES : TOUCH_NAMED;
+    case ACTION_RENAME:
+        return TOUCH_NAMED;
+    case ACTION_MAKE:
+        return failed->asked.bits & ASKED_HOW && failed->asked.how != GUARDED ? TOUCH_NAMED : 0;
+    default:
+        return 0;
+    }
+}
+
+static uint16_t named_second(const struct effect *failed)
+{
+    return effect_action(failed) == ACTION_RENAME ? TOUCH_NAMED | TOUCH_GOES : 0;
 }
 
 /* What a request that failed would have done to an object. */
@@ -81,9 +103,10 @@ int touches_set(struct shadow *s, struct request *r, const struct named *named, 
     struct touch *touches = NULL;
 
     if (named->moved != named->gone) /* its ctime changes */
-        touch_named(what, &count, named->moved, TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY);
-    touch_named(what, &count, named->first, 0);
-    touch_named(what, &count, named->second, 0);
+        touch_named(what, &count, named->moved,
+                    TOUCH_NAMED | TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY);
+    touch_named(what, &count, named->first, named_first(e));
+    touch_named(what, &count, named->second, named_second(e));
 
     for (uint32_t i = 0; i < count; i++) {
         if (what[i].bit == OVERLAP_NEW)

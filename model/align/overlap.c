@@ -112,7 +112,7 @@ uint32_t overlap_touches(const struct effect *e, uint32_t gone,
         add(to, &count,
             (struct overlap_touch){
                 .object = gone,
-                .flags = TOUCH_NAMED |
+                .flags = TOUCH_NAMED | TOUCH_GOES |
                          (changes ? TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY | TOUCH_RIGHTS : 0) });
     return count;
 }
@@ -122,11 +122,14 @@ static bool ranges_meet(const struct overlap_touch *a, const struct overlap_touc
     return a->flags & b->flags & TOUCH_HAS_RANGE && a->start < b->end && b->start < a->end;
 }
 
-/* A directory can be removed or replaced when it is empty; who may do so depends on owners. */
+/* A directory can be removed or replaced when it is empty; who may do so, or move it, depends on
+ * owners. */
 static bool is_named_changed(const struct overlap_touch *mine, const struct overlap_touch *theirs)
 {
-    return mine->flags & TOUCH_NAMED && theirs->flags & TOUCH_CHANGES &&
-           theirs->flags & (TOUCH_RIGHTS | TOUCH_HAS_NAME) && !(theirs->flags & TOUCH_NAMED);
+    uint32_t decides = TOUCH_RIGHTS | (mine->flags & TOUCH_GOES ? TOUCH_HAS_NAME : 0);
+
+    return mine->flags & TOUCH_NAMED && theirs->flags & TOUCH_CHANGES && theirs->flags & decides &&
+           !(theirs->flags & TOUCH_NAMED);
 }
 
 uint32_t overlap_meet(const struct overlap_touch *mine, const struct overlap_touch *theirs)

@@ -51,7 +51,8 @@ enum {
     TOUCH_TRUNCATES = 1 << 3,
     TOUCH_ATTRIBUTES_ONLY = 1 << 4,
     TOUCH_RIGHTS = 1 << 5,
-    TOUCH_NAMED = 1 << 6, /* a name of the request stands for it */
+    TOUCH_NAMED = 1 << 6, /* a name of the request stands for it, and its owner or mode decides */
+    TOUCH_GOES = 1 << 7,  /* that name goes if the request succeeds, so its own names decide, too */
 };
 
 /* Lists what a request touches; without an answer so far, what it touches if it succeeds.  |gone|:

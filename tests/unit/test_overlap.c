@@ -136,10 +136,11 @@ static void test_cases(void **state)
 /* What a name stands for, and the second directory. */
 static void test_meet(void **state)
 {
-    const struct overlap_touch removed = {
-        .object = 1, .flags = TOUCH_NAMED | TOUCH_CHANGES | TOUCH_RIGHTS | TOUCH_ATTRIBUTES_ONLY
-    };
-    const struct overlap_touch named = { .object = 1, .flags = TOUCH_NAMED };
+    const struct overlap_touch removed = { .object = 1,
+                                           .flags = TOUCH_NAMED | TOUCH_GOES | TOUCH_CHANGES |
+                                                    TOUCH_RIGHTS | TOUCH_ATTRIBUTES_ONLY };
+    const struct overlap_touch named = { .object = 1, .flags = TOUCH_NAMED | TOUCH_GOES };
+    const struct overlap_touch moved = { .object = 1, .flags = TOUCH_NAMED };
     const struct overlap_touch to = {
         .object = 1, .bit = OVERLAP_PARENT2, .flags = TOUCH_CHANGES | TOUCH_HAS_NAME, .name = 1
     };
@@ -160,8 +161,10 @@ static void test_meet(void **state)
     assert_int_equal(overlap_meet(&named, &in), OVERLAP_NAME);
     assert_int_equal(overlap_meet(&in, &removed), OVERLAP_OBJECT | OVERLAP_RIGHTS);
     assert_int_equal(overlap_meet(&in, &named), 0);
+    assert_int_equal(overlap_meet(&moved, &in), 0); /* it may have names */
     /* its owner */
     assert_int_equal(overlap_meet(&named, &set), OVERLAP_NAME);
+    assert_int_equal(overlap_meet(&moved, &set), OVERLAP_NAME);
     assert_int_equal(overlap_meet(&named, &write), 0);
     assert_int_equal(overlap_meet(&named, &get), 0);
     assert_int_equal(overlap_meet(&named, &removed), 0); /* another name of it */
