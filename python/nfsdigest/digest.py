@@ -40,15 +40,11 @@ def run_task(task):
         if task["kind"] == "piece":
             return pieces.make(pieces.Piece(**task["piece"]), task["capture"], folder / "pieces", task["options"],
                                task["before"], task["previous"], task["round"])
-        from nfsdigest import place  # pyarrow
-
-        if json.loads((folder / "pieces" / task["name"] / "row.json").read_text()) != task["row"]:
+        if "row" in task and json.loads((folder / "pieces" / task["name"] / "row.json").read_text()) != task["row"]:
             raise Refused(4, f"{task['name']}: was made again by another program meanwhile")
         made = pathlib.Path(tempfile.mkdtemp(prefix=pieces.TEMPORARY, dir=folder / "parts"))
         try:
-            row = place.write(folder / "pieces" / task["name"] / f"{task['name']}.nfsr", made, task["name"],
-                              place.Place(task["shift"], task["bases"]), own=task["own"], first=task["first"],
-                              bodies=task["bodies"])
+            row = _make_part(task, folder / "pieces", made)
             (made / "row.json").write_text(json.dumps(row))
             pieces.replace_folder(made, folder / "parts" / task["name"])
         finally:
@@ -64,6 +60,23 @@ def run_task(task):
         return {"task": task["name"], "error": str(error), "code": 4}
 
 
+def _make_part(task, folder, made):
+    """Makes a part of the data set in the folder |made|, of the pieces in |folder|."""
+    from nfsdigest import place  # pyarrow
+
+    where = place.Place(task["shift"], task["bases"])
+    nfsr = folder / task["name"] / f"{task['name']}.nfsr"
+    if task["kind"] == "rest":
+        return place.write_rest(nfsr, made, task["name"], where, task["problems"])
+    if task["kind"] == "server":
+        nfsr = made / "names.nfsr"
+        pieces.run("names", *task["server"], "-o", nfsr, *[f"{name}/{name}" for name in task["pieces"]], cwd=folder)
+    row = place.write(nfsr, made, task["name"], where, own=task["own"], first=task["first"], bodies=task["bodies"])
+    if task["kind"] == "server":
+        nfsr.unlink()
+    return row
+
+
 class Job:
     """The work on one data set.  Only one process at a time has it."""
 
@@ -72,10 +85,10 @@ class Job:
         self.folder = self.out / "_digest"
         self.failed = {}  # tasks with errors, of this run
 
-    def begin(self, captures, size=pieces.SIZE, options=(), partial=False, bodies=False):
+    def begin(self, captures, size=pieces.SIZE, options=(), partial=False, bodies=False, names=True):
         """Plans the work, or takes up what was begun.  Refuses another job than that."""
         job = {"format": FORMAT, "version": pieces.version(), "captures": pieces.captures_of(captures),
-               "size": size, "options": list(options), "partial": partial, "bodies": bodies}
+               "size": size, "options": list(options), "partial": partial, "bodies": bodies, "names": names}
         for known in (self.folder / "job.json", self.out / "_manifest.json"):
             if known.exists():
                 self._same(job, json.loads(known.read_text())["job"], known)
@@ -166,7 +179,8 @@ class Job:
         tasks = [self._piece_task(piece, rows.get(piece.name, {}).get("continues"),
                                   rows.get(piece.name, {}).get("round", 0)) for piece in alive
                  if piece.name not in rows or rows[piece.name]["last"] != piece.last]
-        return self._checked(tasks or self._redo(alive, rows) or self._parts(alive, rows) or self._finish(alive, rows))
+        return self._checked(tasks or self._redo(alive, rows) or self._parts(alive, rows) or
+                             self._servers(alive, rows) or self._finish(alive, rows))
 
     def _checked(self, tasks):
         for task in tasks:
@@ -200,15 +214,36 @@ class Job:
         return [sum(frames[:source]) for source in range(len(frames))]
 
     def _parts(self, alive, rows):
-        """A part of the data set for each piece."""
+        """A part of the data set for each piece, or with names, of what the servers' streams do not have."""
         made, bases, tasks = self._rows("parts"), self.bases(alive, rows), []
         for piece, joined in zip(alive, self.joined):
-            row = rows[piece.name]
-            own = {"operations": row["operations"], "unfinished": joined["unfinished"]}
-            if piece.name not in made:
-                tasks.append(self._task("part", piece.name, row=row, own=own, bodies=self.job["bodies"],
-                                        shift=joined["frame_shift"], bases=bases[:piece.source + 1],
-                                        first=piece is alive[0]))
+            if piece.name in made:
+                continue
+            task = self._task("rest", piece.name, row=rows[piece.name], shift=joined["frame_shift"],
+                              bases=bases[:piece.source + 1], problems=self._by_server())
+            if not self.job["names"]:
+                own = {"operations": rows[piece.name]["operations"], "unfinished": joined["unfinished"]}
+                task.update(kind="part", own=own, bodies=self.job["bodies"], first=piece is alive[0])
+            tasks.append(task)
+        return tasks
+
+    def _by_server(self):
+        """Not if servers have several addresses: then one task has all of them."""
+        return not any(option.startswith("--same-server") for option in self.job["options"])
+
+    def _servers(self, alive, rows):
+        """A part of the data set for each server, with the paths that its whole past gives."""
+        if not self.job["names"]:
+            return []
+        made, bases, tasks = self._rows("parts"), self.bases(alive, rows), []
+        servers = sorted({server for row in made.values() for server in row.get("servers", [])})
+        wanted = {f"server-{server.replace(':', '_')}": ["--server", server] for server in servers}
+        if not self._by_server() or not servers:
+            wanted = {"servers": []}
+        for name, server in wanted.items():
+            if name not in made:
+                tasks.append(self._task("server", name, server=server, pieces=[piece.name for piece in alive], shift=0,
+                                        bases=bases, own=None, bodies=self.job["bodies"], first=name == min(wanted)))
         return tasks
 
     def _finish(self, alive, rows):
@@ -245,8 +280,8 @@ def _again(verdicts, continues):
 
 
 def _describe(tasks):
-    if tasks[0]["kind"] == "part":
-        return f"{len(tasks)} parts of the data set"
+    if tasks[0]["kind"] != "piece":
+        return f"{len(tasks)} {'servers' if tasks[0]['kind'] == 'server' else 'parts of the data set'}"
     return f"{len(tasks)} pieces{' to be made again' if tasks[0]['previous'] else ''}"
 
 
@@ -291,6 +326,8 @@ def add_arguments(parser):
                         "is cut or damaged; the rest of that file is a gap, recorded in OUT/_manifest.json")
     parser.add_argument("--bodies", action="store_true", help="also what operations carry: arguments, results, "
                         "digests of contents")
+    parser.add_argument("--no-names", action="store_false", dest="names", help="write a part for each piece, not for each "
+                        "server: faster, but paths are only those that a piece alone could find")
     parser.add_argument("--option", action="append", default=[], metavar="OPTION", dest="options",
                         help='passed to "nfsdigest piece", as --option=--rpc-port=2050; can be given several times')
 
@@ -299,7 +336,7 @@ def begin(given):
     if len(given.files) < 2:
         raise Refused(2, "name captures, and the folder OUT")
     job = Job(given.files[-1])
-    job.begin(given.files[:-1], given.piece_size, given.options, given.partial, given.bodies)
+    job.begin(given.files[:-1], given.piece_size, given.options, given.partial, given.bodies, given.names)
     return job
 
 
@@ -318,19 +355,20 @@ def ended(work):
         return 4
 
 
-def finished(manifest):
-    """Tells what was made.  Returns the exit code."""
+def finished(manifest, out=None):
+    """Tells what was made, on stdout or |out|.  Returns the exit code."""
     from nfsdigest import summary
 
-    print(summary.text(manifest), end="")
+    print(summary.text(manifest), end="", file=out)
     for gap in manifest["gaps"]:
         say(f"not read: {gap['note']}")
     return 3 if manifest["gaps"] else 0
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m nfsdigest.digest", description="Digests large captures into a "
-                                     "Parquet data set, in pieces.")
+    parser = argparse.ArgumentParser(prog="python -m nfsdigest.digest", usage="python -m nfsdigest.digest "
+                                     "[OPTION...] [CAPTURE...] OUT", description="Digests large captures into a Parquet "
+                                     "data set, in pieces.")
     add_arguments(parser)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="processes (default: all cores)")
     what = parser.add_mutually_exclusive_group()
@@ -362,7 +400,7 @@ def _main(given):
             pieces.write_json(job.folder / "tasks.json", {task["name"]: task for task in tasks})
             print("\n".join(task["name"] for task in tasks))
             return 0
-        return finished(job.manifest())
+        return finished(job.manifest(), sys.stderr)
     job = begin(given)
     if given.plan:
         return 0

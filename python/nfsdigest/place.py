@@ -96,13 +96,51 @@ class _Counts:
             self._of_sources((name,), batch["source"])
 
 
+def _selections(bodies, rest):
+    """The tables to read."""
+    for name, columns in parquet.selections(bodies):
+        if name == "sources":
+            yield name, ["first_time", "last_time"]
+        elif not rest or name in ("problems", "flows", "counters"):
+            yield name, columns
+
+
+def write_rest(nfsr, folder, part, place, problems):
+    """Writes only what the streams of servers do not have: problems without a connection (if |problems|).  Returns
+    what was counted, and the addresses of the servers."""
+    trace = nfsdigest.open(str(nfsr), profile="plain")
+    chosen = list(_selections(False, True))
+    data, counts, once = parquet.DataSet(folder, part, 1, parquet.ROWS), _Counts(), {"counters": [], "flows": []}
+    try:
+        _, batches, _ = read(trace._handle, chosen, 0)
+        for number, batch in batches:
+            name = chosen[number][0]
+            if name == "flows":
+                once[name] += pc.unique(batch["server"]).to_pylist()
+            elif name != "problems":
+                once.setdefault(name, []).extend(batch.to_pylist())
+            elif problems and (rows := batch.filter(pc.is_null(batch["flow"]))).num_rows:
+                rows = place.move(rows)
+                counts.add(name, rows)
+                data.add(name, rows)
+        data.finish()
+    except BaseException:
+        data.abandon()
+        raise
+    return {**_row(counts, once), "servers": sorted(set(once["flows"]))}
+
+
+def _row(counts, once):
+    return {"counts": counts.rows, "sources": counts.sources, **once["sources"][0],
+            "counters": {row["name"]: row["value"] for row in once["counters"]}}
+
+
 def write(nfsr, folder, part, place, *, own=None, first=False, bodies=False):
     """Writes the rows of |nfsr| to |folder|, as part |part| of a data set, and what summary.py needs to the file
     TALLY.  own: of a piece, which operations are its rows: the number of "operations", and ids of "unfinished" ones
     behind them.  first: also what each data set has once, and tables without rows.  Returns what was counted."""
     trace = nfsdigest.open(str(nfsr), profile="plain")
-    chosen = [(name, columns if name != "sources" else ["first_time", "last_time"])
-              for name, columns in parquet.selections(bodies)]
+    chosen = list(_selections(bodies, False))
     data = parquet.DataSet(folder, part, 1, parquet.ROWS)
     tally, counts, once, seen = summary.Tally(), _Counts(), {"counters": []}, 0
     try:
@@ -131,5 +169,4 @@ def write(nfsr, folder, part, place, *, own=None, first=False, bodies=False):
     except BaseException:
         data.abandon()
         raise
-    return {"counts": counts.rows, "sources": counts.sources, **once["sources"][0],
-            "counters": {row["name"]: row["value"] for row in once["counters"]}}
+    return _row(counts, once)

@@ -100,7 +100,7 @@ def _kinds(whole, table, key):
             rows.group_by(key).aggregate([([], "count_all")]).rename_columns([key, "count"]).to_pylist()}
 
 
-def _summary(whole, sources, counters, tally):
+def _summary(whole, sources, counters, tally, paths):
     found = summary.of(tally.table(), _procedures(whole))
     resent, copies = _kinds(whole, "retransmissions", "kind"), _kinds(whole, "copies", "kind")
     sums = {}
@@ -113,6 +113,7 @@ def _summary(whole, sources, counters, tally):
         "retransmitted_calls": resent.get(1, 0), "further_replies": resent.get(2, 0),
         "copies_of_calls": copies.get(3, 0), "copies_of_replies": copies.get(4, 0),
         "objects": _distinct(whole, "objects", ["server", "handle"]),
+        **({"paths": paths} if paths is not None else {}),
         "clients": _distinct(whole, "flows", ["client"]), "servers": _distinct(whole, "flows", ["server"])}
     found["counters"] = dict(sorted(sums.items()))
     return found
@@ -124,11 +125,13 @@ def publish(job, alive, rows, parts):
     if complete.exists():
         move(job)
         return
-    parts = {piece.name: parts[piece.name] for piece in alive}
+    dropped = {piece.name for piece in pieces.plan(job.job["captures"], job.job["size"])} - {p.name for p in alive}
+    parts = {name: part for name, part in sorted(parts.items()) if name not in dropped}
     files = _gather(job, parts)
     tally = summary.Tally()
     for name in parts:
-        tally.add_table(pq.read_table(job.folder / "parts" / name / TALLY))
+        if (job.folder / "parts" / name / TALLY).exists():
+            tally.add_table(pq.read_table(job.folder / "parts" / name / TALLY))
     sources, counters = _sources(job, alive, rows, parts), _counters(alive, parts)
     _write(whole, "sources", sources, pa.schema(SOURCES))
     _write(whole, "counters", counters, pa.schema(COUNTERS))
@@ -136,11 +139,14 @@ def publish(job, alive, rows, parts):
         "job": job.job, "nfsdigest": __version__, "files": files,
         "gaps": [{"capture": job.job["captures"][source]["path"], "from": row["to"], "note": row["note"]}
                  for source, row in job.cut.items()],
-        "parts": [{"part": piece.name, "capture": job.job["captures"][piece.source]["path"],
+        "parts": {name: part["counts"] for name, part in parts.items()},
+        "pieces": [{"piece": piece.name, "capture": job.job["captures"][piece.source]["path"],
                    "from": rows[piece.name]["from"], "to": rows[piece.name]["to"],
-                   "frames": rows[piece.name]["frames"], "made_again": bool(rows[piece.name]["continues"]),
-                   "rows": parts[piece.name]["counts"]} for piece in alive],
-        "summary": _summary(whole, sources, counters, tally)}
+                   "frames": rows[piece.name]["frames"], "made_again": bool(rows[piece.name]["continues"])}
+                   for piece in alive],
+        "summary": _summary(
+            whole, sources, counters, tally,
+            sum(part["counts"].get("paths", 0) for part in parts.values()) if job.job["names"] else None)}
     pieces.write_json(complete, manifest)
     move(job)
 
@@ -148,8 +154,9 @@ def publish(job, alive, rows, parts):
 def move(job):
     """The last step: what is complete in OUT/_digest becomes the data set."""
     whole = job.folder / "set"
-    for table in sorted(whole.iterdir()):
-        os.replace(table, job.out / table.name)
-    whole.rmdir()
+    if whole.exists():
+        for table in sorted(whole.iterdir()):
+            os.replace(table, job.out / table.name)
+        whole.rmdir()
     os.replace(job.folder / "manifest.json", job.out / "_manifest.json")
     shutil.rmtree(job.folder, ignore_errors=True)

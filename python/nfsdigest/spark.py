@@ -100,7 +100,8 @@ def _setting(text):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="nfsdigest-spark")
     commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("digest", help="captures to a Parquet data set", description="Digests large captures "
+    command = commands.add_parser("digest", help="captures to a Parquet data set",
+                                  usage="nfsdigest-spark digest [OPTION...] CAPTURE... OUT", description="Digests large captures "
                                   "into a Parquet data set, in pieces, on Apache Spark.  A second run does only what "
                                   "is missing.")
     digest.add_arguments(command)

@@ -99,7 +99,7 @@ def text(manifest):
     """What a person reads."""
     totals = manifest["summary"]["totals"]
     lines = [f"{totals['frames']:,} frames, {totals['operations']:,} operations, {totals['calls']:,} calls, "
-             f"{totals['replies']:,} replies, {len(manifest['parts']):,} parts", "",
+             f"{totals['replies']:,} replies, {len(manifest['pieces']):,} pieces", "",
              f"{'operations':>14} {'errors':>10} {'p50 ms':>10} {'p99 ms':>10} {'max ms':>12}  procedure"]
     for row in manifest["summary"]["by_procedure"]:
         lines.append(f"{row['operations']:>14,} {row['errors']:>10,} {_time(row['p50']):>10} {_time(row['p99']):>10} "

@@ -32,8 +32,19 @@ QUERIES = {
     "source": "SELECT id, kind, state, size, frame_base, frames, operations, calls, replies, retransmissions, copies, "
               "problems, first_time, last_time FROM source",
     "counter": "SELECT source, name, value FROM counter",
-    "path": "SELECT DISTINCT text FROM path",
     **{table: f"SELECT * FROM {table}" for table in ("program", "procedure", "status_name", "field", "code")},
+}
+# of a data set that has what the whole past of servers says
+NAMES = {
+    "operation": QUERIES["operation"].replace("c.body FROM", "c.body, p.text, q.text, d.call_frame FROM").replace(
+        "{pairing}", "o.pairing") + " LEFT JOIN path p ON p.id = o.path {p} LEFT JOIN path q ON q.id = o.path2 {q} "
+    "LEFT JOIN operation d ON d.id = o.depends_on {d}",
+    "name_event": "SELECT o.event, a.handle, o.name, b.handle, o.time FROM name_event o LEFT JOIN object a "
+                  "ON a.id = o.parent {a} LEFT JOIN object b ON b.id = o.object {b}",
+    "path": "SELECT text FROM path",
+    "object": "SELECT server, handle, type, fsid, fileid, source, frame, time FROM object",
+    "retransmission": QUERIES["retransmission"].replace("o.kind,", "o.kind, d.call_frame, d.reply_frame,") +
+    " LEFT JOIN operation d ON d.id = o.operation {d}",
 }
 WAITED = "CASE WHEN o.pairing IN (1, 4) THEN 1 ELSE o.pairing END"  # no reply: for whatever reason
 
@@ -55,17 +66,15 @@ def opened(folder):
     return connection
 
 
-def differences(stored, folder, leave_out=("path",)):
+def differences(stored, folder, names=True):
     """{table: text} of tables that are not equal."""
     data, found = opened(folder), {}
-    for table, sql in QUERIES.items():
-        if table in leave_out:
-            continue
-        parts = {name: f"AND {name}.part = o.part" for name in "fabnc"}
+    for table, sql in (QUERIES | NAMES if names else QUERIES).items():
+        parts = {name: f"AND {name}.part = o.part" for name in "fabncpqd"}
         want = _rows(stored, sql.format(**dict.fromkeys(parts, ""), pairing=WAITED))
         got = _rows(data, sql.format(**parts, pairing=WAITED))
         if got != want:
-            missing, more = [row for row in want if row not in got], [row for row in got if row not in want]
-            found[table] = (f"{len(got)} rows of {len(want)}; {len(missing)} missing: {missing[:1]}; "
-                            f"{len(more)} more: {more[:1]}")
+            missing, more = set(want) - set(got), set(got) - set(want)
+            found[table] = (f"{len(got)} rows of {len(want)}; {len(missing)} missing: {list(missing)[:1]}; "
+                            f"{len(more)} more: {list(more)[:1]}")
     return found

@@ -152,7 +152,7 @@ def on_cluster(cluster, run, folder, files):
     for thread, done in (first, second):
         thread.join()
         check(done and done[0] >= 1, "nothing was killed")
-    check(len(manifest["parts"]) > 10, f"only {len(manifest['parts'])} parts")
+    check(len(manifest["pieces"]) > 10, f"only {len(manifest['pieces'])} pieces")
     check(not (out / "_digest").exists(), "temporary files are left")
     compare("cluster", files, out, folder)
     return out
@@ -174,7 +174,7 @@ def driver_killed(folder, capture):
     before = len(list(out.glob("_digest/pieces/p*/row.json")))
     again = subprocess.run(command, capture_output=True, text=True, check=False)
     check(again.returncode == 0, f"the second run: {again.stderr[-2000:]}")
-    missing = len(json.loads((out / "_manifest.json").read_text())["parts"]) - before
+    missing = len(json.loads((out / "_manifest.json").read_text())["pieces"]) - before
     check(missing and f"nfsdigest: {missing} pieces\n" in again.stderr, f"not only {missing}: {again.stderr[-2000:]}")
     compare("local", [capture], out, folder)
     wrong = subprocess.run(command[:-2] + [str(folder / "none.pcap"), str(out)], capture_output=True, text=True,
