@@ -30,14 +30,20 @@ void told_free(struct told *t)
 }
 
 /* Notes that |id| is put.  Returns 1 if it was not before, or 0, or a negative code. */
-static int is_new(struct told_bytes *b, uint64_t id, struct err *err)
+static int is_new(struct told_ids *ids, uint64_t id, struct err *err)
 {
-    if (id >= b->cap && GROW_ZERO(b->at, id + 1, b->cap) < 0)
+    if (id >= ids->cap && GROW_ZERO(ids->at, id + 1, ids->cap) < 0)
         return err_memory(err, "ids of records");
-    if (b->at[id])
+    if (ids->at[id])
         return 0;
-    b->at[id] = 1;
+    ids->at[id] = ++ids->count;
     return 1;
+}
+
+/* The id in the stream of one that was put; 0 is none. */
+static uint32_t told_id(const struct told_ids *ids, uint64_t id)
+{
+    return id < ids->cap ? ids->at[id] : 0;
 }
 
 static int tell_object(struct told *t, uint64_t id, struct err *err)
@@ -51,7 +57,7 @@ static int tell_object(struct told *t, uint64_t id, struct err *err)
     if (rc < 0)
         return rc;
     x = &t->objects->objects[id];
-    r.object = (struct record_object){ .id = id,
+    r.object = (struct record_object){ .id = told_id(&t->object, id),
                                        .server = t->objects->hosts[x->server],
                                        .handle = { object_handle(x), x->handle_len },
                                        .type = x->type,
@@ -61,28 +67,24 @@ static int tell_object(struct told *t, uint64_t id, struct err *err)
     return t->out.put(t->out.ctx, &r, err);
 }
 
-static bool was_told(const struct told_bytes *b, uint32_t id)
-{
-    return id < b->cap && b->at[id];
-}
-
 static int tell_path(struct told *t, uint32_t id, struct err *err)
 {
     const struct path *paths = t->objects->paths;
     int rc = 0;
 
-    while (rc == 0 && id && !was_told(&t->path, id)) {
+    while (rc == 0 && id && !told_id(&t->path, id)) {
         struct record r = { .kind = RECORD_PATH };
         uint32_t at = id;
 
-        while (paths[at].parent && !was_told(&t->path, paths[at].parent))
+        while (paths[at].parent && !told_id(&t->path, paths[at].parent))
             at = paths[at].parent;
         rc = tell_object(t, paths[at].object, err);
         if (rc == 0)
             rc = is_new(&t->path, at, err) < 0 ? -err->code : 0;
-        r.path = (struct record_path){
-            at, paths[at].parent, paths[at].object, { paths[at].text, paths[at].len }
-        };
+        r.path = (struct record_path){ told_id(&t->path, at),
+                                       told_id(&t->path, paths[at].parent),
+                                       told_id(&t->object, paths[at].object),
+                                       { paths[at].text, paths[at].len } };
         if (rc == 0)
             rc = t->out.put(t->out.ctx, &r, err);
     }
@@ -99,6 +101,7 @@ static int tell_flow(struct told *t, uint32_t id, struct err *err)
     if (rc < 0)
         return rc;
     r.flow = t->flows->all[id];
+    r.flow.id = told_id(&t->flow, id);
     return t->out.put(t->out.ctx, &r, err);
 }
 
@@ -112,6 +115,7 @@ static int tell_credential(struct told *t, uint32_t id, struct err *err)
     if (rc < 0)
         return rc;
     r.credential = t->credentials[id];
+    r.credential.id = told_id(&t->credential, id);
     return t->out.put(t->out.ctx, &r, err);
 }
 
@@ -132,7 +136,7 @@ int told_keep(struct told *t, const struct record_credential *credential, struct
     return 0;
 }
 
-static int tell_operation(struct told *t, const struct record_operation *op, struct err *err)
+static int tell_operation(struct told *t, struct record_operation *op, struct err *err)
 {
     int rc = tell_flow(t, op->flow, err);
 
@@ -146,41 +150,70 @@ static int tell_operation(struct told *t, const struct record_operation *op, str
         rc = tell_object(t, op->new_object, err);
     if (rc == 0)
         rc = tell_path(t, op->path, err);
-    return rc < 0 ? rc : tell_path(t, op->path2, err);
+    if (rc == 0)
+        rc = tell_path(t, op->path2, err);
+    op->flow = told_id(&t->flow, op->flow);
+    op->credential = told_id(&t->credential, op->credential);
+    op->object = told_id(&t->object, op->object);
+    op->object2 = told_id(&t->object, op->object2);
+    op->new_object = told_id(&t->object, op->new_object);
+    op->path = told_id(&t->path, op->path);
+    op->path2 = told_id(&t->path, op->path2);
+    return rc;
 }
 
-int told_put(void *told, const struct record *r, struct err *err)
+static int tell_name(struct told *t, struct record_name *name, struct err *err)
+{
+    int rc = tell_object(t, name->parent, err);
+
+    if (rc == 0)
+        rc = tell_object(t, name->object, err);
+    name->parent = told_id(&t->object, name->parent);
+    name->object = told_id(&t->object, name->object);
+    return rc;
+}
+
+/* What refers to a connection. */
+static int tell_its_flow(struct told *t, uint32_t *flow, struct err *err)
+{
+    int rc = tell_flow(t, *flow, err);
+
+    *flow = told_id(&t->flow, *flow);
+    return rc;
+}
+
+int told_put(void *told, const struct record *record, struct err *err)
 {
     struct told *t = told;
+    struct record r = *record;
     int rc = 0;
 
-    switch (r->kind) {
+    switch (r.kind) {
     case RECORD_CREDENTIAL: /* new ones are put when they are used */
-        return told_keep(t, &r->credential, err);
+        return told_keep(t, &r.credential, err);
     case RECORD_PATH:
-        return tell_path(t, r->path.id, err);
+        return tell_path(t, r.path.id, err);
     case RECORD_OBJECT:
-        rc = is_new(&t->object, r->object.id, err) < 0 ? -err->code : 0;
+        rc = is_new(&t->object, r.object.id, err) < 0 ? -err->code : 0;
+        r.object.id = rc < 0 ? 0 : told_id(&t->object, r.object.id);
         break;
     case RECORD_NAME:
-        rc = tell_object(t, r->name.parent, err);
-        if (rc == 0)
-            rc = tell_object(t, r->name.object, err);
+        rc = tell_name(t, &r.name, err);
         break;
     case RECORD_OPERATION:
-        rc = tell_operation(t, &r->operation, err);
+        rc = tell_operation(t, &r.operation, err);
         break;
     case RECORD_REPEAT:
-        rc = tell_flow(t, r->repeat.flow, err);
+        rc = tell_its_flow(t, &r.repeat.flow, err);
         break;
     case RECORD_PROBLEM:
-        rc = tell_flow(t, r->problem.flow, err);
+        rc = tell_its_flow(t, &r.problem.flow, err);
         break;
     case RECORD_CONNECTION_EVENT:
-        rc = tell_flow(t, r->connection_event.flow, err);
+        rc = tell_its_flow(t, &r.connection_event.flow, err);
         break;
     default:
         break;
     }
-    return rc < 0 ? rc : t->out.put(t->out.ctx, r, err);
+    return rc < 0 ? rc : t->out.put(t->out.ctx, &r, err);
 }

@@ -4,7 +4,10 @@
  * Puts records, and before each one those that it refers to, if the stream does not have them yet:
  * a stream that goes on from a state, or that is of one server only, has no others.
  *
- * Memory: a byte for each object, path, connection and credential; credentials.
+ * Ids of objects, paths, connections and credentials are in sequence in the stream (nfsr.md section
+ * 5), so they are others than those of the records if some are left out.
+ *
+ * Memory: 4 bytes for each object, path, connection and credential; credentials.
  */
 #ifndef NFSDIGEST_NAMES_TOLD_H
 #define NFSDIGEST_NAMES_TOLD_H
@@ -13,9 +16,9 @@
 #include "flow/object.h"
 #include "names/flows.h"
 
-struct told_bytes {
-    uint8_t *at; /* by id: whether it was put */
-    uint32_t cap;
+struct told_ids {
+    uint32_t *at; /* by id: that in the stream; 0: it was not put */
+    uint32_t cap, count;
 };
 
 struct told {
@@ -25,7 +28,7 @@ struct told {
     struct record_credential *credentials; /* by id; 0 is none */
     uint32_t credential_count, credential_cap;
     struct arena arena; /* of credentials */
-    struct told_bytes object, path, flow, credential;
+    struct told_ids object, path, flow, credential;
 };
 
 int told_init(struct told *t, const struct objects *objects, const struct flows *flows,

@@ -218,6 +218,7 @@ def servers(folder):
     sum_of = nothing()
     for server in sorted(both.servers):
         run("names", "--server", server, "-o", folder / "server.nfsr", *names)
+        run("ingest", "-q", "-o", folder / f"{server}.db", folder / "server.nfsr")  # ids are in sequence
         sum_of.add(Natural(folder / "server.nfsr"), server)
     both.compare(sum_of, "each server alone")
     run("names", *[o for s in both.servers for o in ("--server", s)], "-o", folder / "server.nfsr", *names)
