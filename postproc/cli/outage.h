@@ -12,6 +12,9 @@
  * A reset that concerns a connection from before an earlier outage belongs to that one.  Outages
  * that are less than |silence| apart are one.
  *
+ * All replies are read once to find outages, and if there are any, once more for their clients and
+ * statuses and once by lint: three times, however many outages there are.
+ *
  * Memory: 56 bytes for each span between replies that is as long as |silence|, and for each
  * connection that a server ended; for each outage its clients, statuses and differences (at most
  * |top| of the latter).
@@ -92,7 +95,7 @@ int outages_find(sqlite3 *db, const struct outage_request *request, struct outag
 void outages_free(struct outages *outages);
 
 /* outage_clients.c: what became of the clients, and statuses before and after. */
-int outage_clients(sqlite3 *db, const struct outage_request *request, struct outage *outage,
+int outage_clients(sqlite3 *db, const struct outage_request *request, struct outages *outages,
                    struct err *err);
 
 /* outage_differ.c: what lint finds across outages. */

@@ -337,8 +337,8 @@ int outages_find(sqlite3 *db, const struct outage_request *request, struct outag
     free(f.services);
     free(f.marks);
     free(f.gaps);
-    for (uint32_t i = 0; result == 0 && i < outages->count; i++)
-        result = outage_clients(db, request, &outages->list[i], err);
+    if (result == 0)
+        result = outage_clients(db, request, outages, err);
     if (result == 0 && outages->count)
         result = outage_differences(db, request, outages, err);
     return result;
