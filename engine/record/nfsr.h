@@ -27,6 +27,10 @@ enum {
                          * live stream flows; decided by times in the records                      \
                          * alone */
 
+/* The counter that comes first in a stream of a part of a trace, whose operations keep the ids that
+ * they have in the whole trace. */
+#define NFSR_PART "names.part"
+
 struct nfsr_writer;
 
 /* Writes the header at once. */

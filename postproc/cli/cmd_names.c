@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/grow.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "names/names.h"
 #include "show/args.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char about[] =
@@ -68,15 +71,81 @@ static bool is_stream(const char *name)
     return len > 5 && strcmp(name + len - 5, ".nfsr") == 0;
 }
 
+struct name_list {
+    char **names;
+    uint32_t count, cap;
+};
+
+static void free_names(struct name_list *l)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        free(l->names[i]);
+    free(l->names);
+}
+
+static int add_name(struct name_list *l, const char *name, struct err *err)
+{
+    char *copy = strdup(name);
+
+    if (!copy || GROW(l->names, l->count, l->cap) < 0) {
+        free(copy);
+        return err_memory(err, "names of pieces");
+    }
+    l->names[l->count++] = copy;
+    return 0;
+}
+
+static int read_list(struct name_list *l, const char *path, struct err *err)
+{
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t len;
+    int rc = 0;
+
+    if (!file)
+        return err_set(err, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+    while (rc == 0 && (len = getline(&line, &size, file)) > 0) {
+        if (line[len - 1] == '\n')
+            line[len - 1] = '\0';
+        if (*line)
+            rc = add_name(l, line, err);
+    }
+    if (rc == 0 && ferror(file))
+        rc = err_set(err, ERR_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
+    free(line);
+    fclose(file);
+    return rc;
+}
+
+static int make(const struct names_options *options, const struct name_list *l,
+                struct names_result *result, struct err *err)
+{
+    if (!l->count)
+        return err_set(err, ERR_USAGE, "nothing to name: give pieces, without .nfsr");
+    if (!options->canonical || l->count != 1 || !is_stream(l->names[0]))
+        return names_make(options, l->names, (int)l->count, result, err);
+    if (options->server_count || options->state)
+        return err_set(err, ERR_USAGE, "--server and --state are for pieces, not for a stream");
+    return names_order(l->names[0], options->output, result, err);
+}
+
 int cmd_names(int argc, char **argv, struct err *err)
 {
     struct names_options options = { 0 };
     struct names_result result;
+    struct name_list names = { 0 };
+    const char *list = NULL;
     bool json = false;
     const struct arg own[] = {
         { 'o', "output", "FILE", "the record stream to write (.nfsr)", set_text, &options.output },
         { 0, "server", "ADDRESS", "only the operations of this server; may be repeated", set_server,
           &options },
+        { 0, "state", "FILE",
+          "go on behind the pieces of this state, if the file is\nthere, and write it for the next "
+          "day",
+          set_text, &options.state },
+        { 0, "list", "FILE", "read further NAMEs from this file, one a line", set_text, &list },
         { 0, "canonical", NULL,
           "put the records in an order that follows from what\nthe wire says; in memory", set_flag,
           &options.canonical },
@@ -92,16 +161,15 @@ int cmd_names(int argc, char **argv, struct err *err)
         return rc;
     if (!options.output)
         return err_set(err, ERR_USAGE, "-o FILE is missing: the record stream to write");
-    if (first == argc)
-        return err_set(err, ERR_USAGE, "nothing to name: give pieces, without .nfsr");
-    if (options.canonical && argc - first == 1 && is_stream(argv[first])) {
-        if (options.server_count)
-            return err_set(err, ERR_USAGE, "--server is for pieces, not for a stream");
-        rc = names_order(argv[first], options.output, &result, err);
-    } else {
-        rc = names_make(&options, argv + first, argc - first, &result, err);
-    }
+    rc = 0;
+    for (int i = first; rc == 0 && i < argc; i++)
+        rc = add_name(&names, argv[i], err);
+    if (rc == 0 && list)
+        rc = read_list(&names, list, err);
+    if (rc == 0)
+        rc = make(&options, &names, &result, err);
     if (rc == 0)
         print(json, &result);
+    free_names(&names);
     return rc;
 }

@@ -10,9 +10,10 @@
 #include "names/pass.h"
 #include "pieces/join.h"
 #include "record/nfsr.h"
-#include "wire/programs.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Where the stream goes. */
 struct stream {
@@ -75,36 +76,23 @@ static int prove(struct join *join, char **names, int count, uint64_t base, uint
     return 0;
 }
 
-static int pass_begin(struct pass *p, const struct names_options *options, const struct sink *out,
-                      struct err *err)
+/* The state is there unless this is the first day. */
+static int begin_state(struct pass *p, struct join *join, struct err *err)
 {
-    const struct sink sink = { told_put, &p->told };
-    int rc;
+    const char *path = p->options->state;
 
-    wire_init();
-    p->options = options;
-    p->told.out = *out;
-    totals_begin(&p->totals);
-    rc = objects_init(&p->objects, &sink, NULL, err);
-    if (rc == 0)
-        rc = credentials_init(&p->credentials, &sink, err);
-    if (rc == 0)
-        rc = flows_init(&p->flows, err);
-    return rc < 0 ? rc : told_init(&p->told, &p->objects, &p->flows, err);
+    if (!path || (access(path, F_OK) < 0 && errno == ENOENT))
+        return 0;
+    return pass_restore(p, path, join, err);
 }
 
-static void pass_free(struct pass *p)
+/* Says that the stream is not of the whole trace. */
+static int put_part(const struct sink *sink, struct err *err)
 {
-    for (uint32_t i = 0; i < p->held_count; i++)
-        free(p->held[i].reply);
-    free(p->held);
-    free(p->engine.ranges);
-    free(p->engine.calls);
-    objects_free(&p->objects);
-    credentials_free(&p->credentials);
-    flows_free(&p->flows);
-    told_free(&p->told);
-    recent_free(&p->recent);
+    const struct record r = { .kind = RECORD_COUNTER,
+                              .counter = { { (const uint8_t *)NFSR_PART, strlen(NFSR_PART) }, 1 } };
+
+    return sink->put(sink->ctx, &r, err);
 }
 
 static int make(struct pass *p, struct join *join, char **names, int count, struct err *err)
@@ -112,10 +100,12 @@ static int make(struct pass *p, struct join *join, char **names, int count, stru
     uint64_t *needed = calloc((size_t)count + 1, sizeof(*needed));
     int rc = needed ? prove(join, names, count, p->base, needed, err) : err_memory(err, "pieces");
 
-    for (int i = 0; rc == 0 && i < count; i++) /* behind the last one, the state is for all */
-        rc = pass_piece(p, names[i], i + 1 < count ? needed[i + 1] : 0, err);
+    for (int i = 0; rc == 0 && i < count; i++) /* nobody knows how long tomorrow's lead-in is */
+        rc = pass_piece(p, names[i], i + 1 < count ? needed[i + 1] : p->base, err);
     free(needed);
-    return rc < 0 ? rc : pass_end(p, err);
+    if (rc == 0 && (!p->options->state || join_piece(join, join_count(join) - 1)->last))
+        rc = pass_end(p, err);
+    return rc;
 }
 
 int names_make(const struct names_options *options, char **names, int count,
@@ -125,6 +115,8 @@ int names_make(const struct names_options *options, char **names, int count,
     struct join *join = join_new(err);
     struct stream stream = { 0 };
     struct sink sink;
+    uint64_t earlier;
+    bool part;
     int rc = p && join ? 0 : err_memory(err, "pieces");
 
     *result = (struct names_result){ 0 };
@@ -135,16 +127,27 @@ int names_make(const struct names_options *options, char **names, int count,
         rc = pass_begin(p, options, &sink, err);
     }
     if (rc == 0)
+        rc = begin_state(p, join, err);
+    earlier = p ? p->totals.end.frames : 0;
+    part = options->server_count || options->state;
+    if (p)
+        p->told.whole = !part;
+    if (rc == 0 && part)
+        rc = put_part(&sink, err);
+    if (rc == 0)
         rc = make(p, join, names, count, err);
     if (rc == 0)
         rc = totals_end(&p->totals, !options->server_count, &sink, err);
     if (rc == 0)
         rc = stream_commit(&stream, err);
+    if (rc == 0 && options->state)
+        rc = pass_save(p, options->state, join, err);
     if (rc == 0)
-        *result = (struct names_result){ .frames = p->totals.end.frames,
+        *result = (struct names_result){ .frames = p->totals.end.frames - earlier,
                                          .operations = p->totals.end.operations,
                                          .objects = p->objects.object_count,
                                          .paths = p->objects.path_count,
+                                         .waiting = pass_waiting(p),
                                          .strays = p->strays };
     if (p)
         pass_free(p);

@@ -7,8 +7,41 @@
 #include "names/pass.h"
 #include "base/grow.h"
 #include "pieces/state.h"
+#include "wire/programs.h"
 
 #include <stdlib.h>
+
+int pass_begin(struct pass *p, const struct names_options *options, const struct sink *out,
+               struct err *err)
+{
+    const struct sink sink = { told_put, &p->told };
+    int rc;
+
+    wire_init();
+    p->options = options;
+    p->told.out = *out;
+    totals_begin(&p->totals);
+    rc = objects_init(&p->objects, &sink, NULL, err);
+    if (rc == 0)
+        rc = credentials_init(&p->credentials, &sink, err);
+    if (rc == 0)
+        rc = flows_init(&p->flows, err);
+    return rc < 0 ? rc : told_init(&p->told, &p->objects, &p->flows, err);
+}
+
+void pass_free(struct pass *p)
+{
+    for (uint32_t i = 0; i < p->held_count; i++)
+        free(p->held[i].reply);
+    free(p->held);
+    free(p->engine.ranges);
+    free(p->engine.calls);
+    objects_free(&p->objects);
+    credentials_free(&p->credentials);
+    flows_free(&p->flows);
+    told_free(&p->told);
+    recent_free(&p->recent);
+}
 
 struct piece_pass {
     struct pass *pass;
@@ -85,6 +118,8 @@ static int take_call(void *ctx, struct turns_slot *slot, struct err *err)
             return -err->code;
         if (naming_call(&p->objects, slot->waiting, &p->objects.hosts[slot->host], err) < 0)
             return -err->code;
+    } else {
+        op->credential = 0; /* nobody asks */
     }
     return recent_add(&p->recent, &call, err);
 }
@@ -414,6 +449,11 @@ static void judge(const struct pass *p, struct recent_call *x)
         op->pairing = REPLY_LOST;
 }
 
+uint32_t pass_waiting(const struct pass *p)
+{
+    return p->recent.waiting + p->held_count;
+}
+
 int pass_end(struct pass *p, struct err *err)
 {
     int rc = put_held(p, false, err);
@@ -421,10 +461,14 @@ int pass_end(struct pass *p, struct err *err)
     for (uint32_t i = 0; rc == 0 && i < p->recent.count; i++) {
         struct recent_call *x = &p->recent.all[i];
 
-        if (!x->waiting || !is_wanted(p, x->host))
+        if (!x->waiting)
             continue;
         judge(p, x);
-        rc = put_operation(p, &x->waiting->operation, err);
+        if (is_wanted(p, x->host))
+            rc = put_operation(p, &x->waiting->operation, err);
+        free(x->waiting);
+        x->waiting = NULL;
+        p->recent.waiting--;
     }
     return rc;
 }

@@ -13,6 +13,7 @@
 #include "names/told.h"
 #include "names/totals.h"
 #include "names/turns.h"
+#include "pieces/join.h"
 
 struct pass_range {    /* ids of one engine that were those of pieces before */
     uint64_t from, to; /* behind |from|, up to |to| */
@@ -52,16 +53,24 @@ struct pass {
     uint64_t strays;
 };
 
+/* |p| is all zeros.  |options| must outlive it; |out| is copied. */
+int pass_begin(struct pass *p, const struct names_options *options, const struct sink *out,
+               struct err *err);
+void pass_free(struct pass *p);
+
 /* Takes the piece |name|, the next one.  |needed|: earlier calls than this frame of the capture are
  * not referred to any more, behind it. */
 int pass_piece(struct pass *p, const char *name, uint64_t needed, struct err *err);
 
+/* Returns how many calls and replies wait. */
+uint32_t pass_waiting(const struct pass *p);
+
 /* Puts what still waits, because nothing follows. */
 int pass_end(struct pass *p, struct err *err);
 
-/* Writes what is known.  |border|: join's state (join.h). */
-int pass_save(const struct pass *p, const char *path, const struct buf *join, struct err *err);
-/* Reads it into a pass that has just begun.  The caller frees |join|. */
-int pass_restore(struct pass *p, const char *path, struct buf *join, struct err *err);
+/* Writes what is known, and what |join| knows. */
+int pass_save(const struct pass *p, const char *path, const struct join *join, struct err *err);
+/* Reads it into a pass and a join that have just begun. */
+int pass_restore(struct pass *p, const char *path, struct join *join, struct err *err);
 
 #endif

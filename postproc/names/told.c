@@ -91,7 +91,7 @@ static int tell_path(struct told *t, uint32_t id, struct err *err)
     return rc;
 }
 
-static int tell_flow(struct told *t, uint32_t id, struct err *err)
+static int tell_one_flow(struct told *t, uint32_t id, struct err *err)
 {
     struct record r = { .kind = RECORD_FLOW };
     int rc;
@@ -105,7 +105,17 @@ static int tell_flow(struct told *t, uint32_t id, struct err *err)
     return t->out.put(t->out.ctx, &r, err);
 }
 
-static int tell_credential(struct told *t, uint32_t id, struct err *err)
+/* In a whole stream ids stay what they are: those of earlier ones come first. */
+static int tell_flow(struct told *t, uint32_t id, struct err *err)
+{
+    int rc = 0;
+
+    while (rc == 0 && t->whole && t->flow.count + 1 < id)
+        rc = tell_one_flow(t, t->flow.count + 1, err);
+    return rc < 0 ? rc : tell_one_flow(t, id, err);
+}
+
+static int tell_one_credential(struct told *t, uint32_t id, struct err *err)
 {
     struct record r = { .kind = RECORD_CREDENTIAL };
     int rc;
@@ -117,6 +127,15 @@ static int tell_credential(struct told *t, uint32_t id, struct err *err)
     r.credential = t->credentials[id];
     r.credential.id = told_id(&t->credential, id);
     return t->out.put(t->out.ctx, &r, err);
+}
+
+static int tell_credential(struct told *t, uint32_t id, struct err *err)
+{
+    int rc = 0;
+
+    while (rc == 0 && t->whole && t->credential.count + 1 < id)
+        rc = tell_one_credential(t, t->credential.count + 1, err);
+    return rc < 0 ? rc : tell_one_credential(t, id, err);
 }
 
 int told_keep(struct told *t, const struct record_credential *credential, struct err *err)

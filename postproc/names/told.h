@@ -23,6 +23,7 @@ struct told_ids {
 
 struct told {
     struct sink out;
+    bool whole; /* nothing is left out: connections and credentials keep their ids */
     const struct objects *objects;
     const struct flows *flows;
     struct record_credential *credentials; /* by id; 0 is none */

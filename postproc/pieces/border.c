@@ -55,16 +55,28 @@ static int save_outline(const struct outline *o, struct buf *out)
     return bad | save_xids(&o->used, out);
 }
 
+uint64_t border_version(void)
+{
+    return version();
+}
+
+int border_pack(const struct border *b, struct buf *out)
+{
+    int bad = 0;
+
+#define SAVE(field) bad |= pack_value(out, b->field);
+    BORDER_PLAIN(SAVE)
+    bad |= save_outline(&b->after, out) | save_outline(&b->end, out);
+    return bad | save_xids(&b->past.asked, out);
+}
+
 int border_write(const char *path, const struct border *b, struct err *err)
 {
     struct buf out = { 0 };
-    int bad = 0, rc;
+    int rc;
 
-#define SAVE(field) bad |= pack_value(&out, b->field);
-    BORDER_PLAIN(SAVE)
-    bad |= save_outline(&b->after, &out) | save_outline(&b->end, &out);
-    bad |= save_xids(&b->past.asked, &out);
-    rc = bad ? err_memory(err, "a border") : packed_write(path, version(), &out, err);
+    rc = border_pack(b, &out) ? err_memory(err, "a border")
+                              : packed_write(path, version(), &out, err);
     buf_free(&out);
     return rc;
 }
@@ -124,7 +136,7 @@ static bool is_sound(const struct outline *o)
            (o->from <= 0 && o->from >= -(int64_t)OUTLINE_CHUNKS * OUTLINE_CHUNK);
 }
 
-static int parse(const char *path, struct unpack *in, struct border *b, struct err *err)
+bool border_unpack(struct unpack *in, struct border *b)
 {
 #define RESTORE(field) unpack_value(in, b->field);
     BORDER_PLAIN(RESTORE)
@@ -133,9 +145,14 @@ static int parse(const char *path, struct unpack *in, struct border *b, struct e
     restore_xids(in, &b->past.asked);
     b->capture[BORDER_NAME_MAX - 1] = b->previous[BORDER_NAME_MAX - 1] = '\0';
     b->before[BORDER_NAME_MAX - 1] = '\0';
-    if (in->failed || in->left || !is_sound(&b->after) || !is_sound(&b->end))
-        return err_set(err, ERR_INPUT, "%s: damaged: make the piece again", path);
-    return 0;
+    return !in->failed && is_sound(&b->after) && is_sound(&b->end);
+}
+
+static int parse(const char *path, struct unpack *in, struct border *b, struct err *err)
+{
+    return border_unpack(in, b) && !in->left
+               ? 0
+               : err_set(err, ERR_INPUT, "%s: damaged: make the piece again", path);
 }
 
 int border_read(const char *path, struct border *border, struct err *err)

@@ -48,4 +48,12 @@ int border_write(const char *path, const struct border *border, struct err *err)
 int border_read(const char *path, struct border *border, struct err *err);
 void border_free(struct border *border);
 
+/* The same for a file that has other things besides (base/pack.h).  |border| is all zeros before it
+ * is unpacked; the caller frees it, also if border_unpack returns false: damaged.  border_pack
+ * returns 0, or another number if there is no memory. */
+struct unpack;
+uint64_t border_version(void);
+int border_pack(const struct border *border, struct buf *out);
+bool border_unpack(struct unpack *in, struct border *border);
+
 #endif

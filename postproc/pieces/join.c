@@ -6,6 +6,7 @@
  */
 #include "pieces/join.h"
 #include "base/grow.h"
+#include "base/pack.h"
 #include "pieces/state.h"
 
 #include <stdio.h>
@@ -213,4 +214,27 @@ const struct join_result *join_piece(const struct join *j, uint32_t number)
 uint32_t join_count(const struct join *j)
 {
     return j->count;
+}
+
+int join_save(const struct join *j, struct buf *out)
+{
+    const struct border rest = { .end = j->rest };
+
+    return pack_value(out, j->name) | border_pack(&j->before, out) | border_pack(&rest, out);
+}
+
+int join_restore(struct join *j, struct unpack *in, struct err *err)
+{
+    struct border rest = { .first = false };
+
+    unpack_value(in, j->name);
+    j->name[sizeof(j->name) - 1] = '\0';
+    in->failed |= !border_unpack(in, &j->before) || !border_unpack(in, &rest);
+    j->rest = rest.end;
+    rest.end = (struct outline){ 0 };
+    border_free(&rest);
+    if (GROW(j->pieces, j->count, j->cap) < 0)
+        return err_memory(err, "pieces");
+    j->pieces[j->count++] = (struct join_result){ .last = j->before.last };
+    return 0;
 }

@@ -51,4 +51,11 @@ int join_add(struct join *join, const char *name, struct err *err);
 const struct join_result *join_piece(const struct join *join, uint32_t number);
 uint32_t join_count(const struct join *join);
 
+/* Packs what is true behind the last piece, and unpacks it into a join that has just begun: that
+ * goes on behind a piece of which nothing else is known.  join_restore: |in| fails if the bytes
+ * cannot be right. */
+struct unpack;
+int join_save(const struct join *join, struct buf *out);
+int join_restore(struct join *join, struct unpack *in, struct err *err);
+
 #endif

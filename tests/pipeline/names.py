@@ -99,6 +99,8 @@ def cuts(stored, folder, rounds, most):
         lead = random.choice((1 << 20, 200000))
         names, again = make(plain, folder, borders, lead)
         run("names", "--canonical", "-o", folder / "named.nfsr", *names)
+        if rounds > 1 or size < 1 << 22:
+            days(folder, names, stored.name)
         where = "%s at %s, lead-in %d, %d again" % (stored.name, borders, lead, again)
         if same(folder / "truth.nfsr", folder / "named.nfsr", where):
             print(where)
@@ -219,10 +221,58 @@ def servers(folder):
     for server in sorted(both.servers):
         run("names", "--server", server, "-o", folder / "server.nfsr", *names)
         run("ingest", "-q", "-o", folder / f"{server}.db", folder / "server.nfsr")  # ids are in sequence
+        run("check", folder / "server.nfsr")
         sum_of.add(Natural(folder / "server.nfsr"), server)
     both.compare(sum_of, "each server alone")
     run("names", *[o for s in both.servers for o in ("--server", s)], "-o", folder / "server.nfsr", *names)
     both.compare(Natural(folder / "server.nfsr"), "all servers named")
+    names, _ = make(capture, folder, sorted(random.randrange(1000, size) for _ in range(7)), 200000)
+    check(days(folder, names, "days") > 0, "no call waited between days")
+    for server in sorted(both.servers):
+        days(folder, names, "days of " + server, "--server", server)
+
+
+def days(folder, names, where, *options):
+    """Some pieces each day, and a state between them, give what all give at once."""
+    state = folder / "names.state"
+    state.unlink(missing_ok=True)
+    run("names", *options, "-o", folder / "all.nfsr", *names)
+    run("check", folder / "all.nfsr")
+    found = nothing()
+    left = list(names)
+    waited = 0
+    while left:
+        day = [left.pop(0) for _ in range(random.randint(1, max(1, len(left) // 2)))]
+        told = json.loads(run("names", "--json", *options, "--state", state, "-o", folder / "day.nfsr", *day))
+        waited += told["waiting"]
+        check(bool(left) or not told["waiting"], "%s: calls wait at the end" % where)
+        run("check", folder / "day.nfsr")
+        found.add(Natural(folder / "day.nfsr"), where)
+    Natural(folder / "all.nfsr").compare(found, where)
+    return waited
+
+
+def bad_state(folder, names):
+    state, out = folder / "names.state", ("-o", folder / "out.nfsr")
+    state.unlink(missing_ok=True)
+    run("names", "--state", state, *out, *names[:1])
+    kept = state.read_bytes()
+    (folder / "out.nfsr").unlink()
+    for content, word in ((kept[:len(kept) // 2], "damaged"), (kept[:9], "damaged"), (b"", "not a state"),
+                          (kept[:-1], "damaged"), (bytes([kept[0] ^ 1]) + kept[1:], "not a state"),
+                          (kept[:99] + bytes([kept[99] ^ 1]) + kept[100:], "damaged"),
+                          (names[0].with_suffix(".border").read_bytes(), "not a state")):
+        state.write_bytes(content)
+        refused(3, word, "--state", state, *out, *names[1:])
+        check(state.read_bytes() == content, "a refused state was written")
+    state.write_bytes(kept)
+    refused(2, "other servers", "--server", "10.0.0.1", "--state", state, *out, *names[1:])
+    refused(3, "begins a capture", "--state", state, *out, *names)
+    refused(3, "a piece is missing", "--state", state, *out, *names[2:])
+    check(state.read_bytes() == kept and not (folder / "out.nfsr").exists(), "a refused day left files")
+    (folder / "list").write_text("\n".join(map(str, names[2:])) + "\n")
+    run("names", "--state", state, *out, "--list", folder / "list", names[1])
+    refused(3, "was made with --last", "--state", state, *out, names[2])
 
 
 def refused(code, word, *arguments, cwd=None):
@@ -272,6 +322,8 @@ def bad_input(folder):
     check(not (folder / "out.nfsr").exists(), "a refused piece left a stream")
     run("names", "-o", folder / "again.nfsr", *names)
     check((folder / "again.nfsr").read_bytes() == (folder / "good.nfsr").read_bytes(), "two times")
+    (folder / "again.nfsr").unlink()
+    bad_state(folder, names)
 
 
 def main():
