@@ -143,6 +143,18 @@ static int put_evicted(struct conns *c, const struct conn *x, const struct frame
     return c->host.problem(c->host.ctx, &problem, err);
 }
 
+/* What comes of it later is another connection to the pairing. */
+static int end_evicted(struct conns *c, const struct conn *x, const struct frame *frame,
+                       struct err *err)
+{
+    const struct seen seen = seen_in(frame);
+    const struct flow_over over = {
+        .flow = &x->flow, .frame = seen.frame, .time = seen.time, .kind = FLOW_END_EVICTED
+    };
+
+    return c->host.over(c->host.ctx, &over, err);
+}
+
 static int evict_oldest(struct conns *c, const struct frame *frame, struct err *err)
 {
     uint32_t slot = c->oldest;
@@ -153,6 +165,8 @@ static int evict_oldest(struct conns *c, const struct frame *frame, struct err *
         rc = conn_end(x, seen_in(frame), err);
     if (rc == 0 && x->flow.id)
         rc = put_evicted(c, x, frame, err);
+    if (rc == 0 && x->flow.id && x->flow.transport == IPPROTO_TCP)
+        rc = end_evicted(c, x, frame, err);
     for (uint32_t i = 0; x->holed && i < c->holed_count; i++)
         if (c->holed[i] == slot)
             holed_remove(c, i);

@@ -3,14 +3,18 @@
  *
  * Pairs messages into operations.
  *
- * A call is identified by server, client, XID and digest.  If the same call comes again, on the
- * same flow or on one that began later, it is a retransmission.  The exception: its reply has
- * reached the client over a connection that has ended.  A call with another digest under the same
- * XID is a new call.  Over UDP, the same datagram again is a copy (pair_again.c).
+ * A call is identified by server, client, XID and digest.  If the same call comes again on the
+ * same flow, it is a retransmission; over UDP also on a flow that began later, and over TCP on a
+ * connection that began later, once the earlier one has ended, or has not answered it for some
+ * seconds: no client sends again over TCP before that.  Otherwise these are calls of two programs
+ * that count XIDs alike.  It is none either if its reply has reached the client over the connection
+ * that has ended.  A call with another digest under the same XID is a new call.  Over UDP, the same
+ * datagram again is a copy (pair_again.c).
  *
  * A reply belongs to the latest unanswered call with its XID on its flow.  If there is none, it
- * belongs to one on an older flow that its own flow may have replaced.  Over UDP it can also belong
- * to a call from the same client port to another address of the server, if there is only one.
+ * belongs to one on an older flow that its own flow may have replaced, in the same sense.  Over UDP
+ * it can also belong to a call from the same client port to another address of the server, if there
+ * is only one.
  *
  * A reply without such a call is held for a while, because captures can be out of order.  A later
  * call takes a held reply if the reply is at most reorder_span (options.h) earlier than the call;

@@ -88,7 +88,10 @@ int pair_over(struct pair *p, const struct flow_over *over, struct err *err)
 {
     struct engine_tapped tapped = { .event = TAP_OVER, .over = over };
 
-    p->ends[over->flow->id % PAIR_ENDS] = (struct flow_end){ over->acked, over->flow->id };
+    if (over->kind != FLOW_END_EVICTED || !pair_is_over(p, over->flow->id))
+        p->ends[over->flow->id % PAIR_ENDS] = (struct flow_end){ over->acked, over->flow->id };
+    if (over->kind == FLOW_END_EVICTED) /* only this engine's own end of it */
+        return 0;
     return p->tap ? p->tap(p->tap_ctx, &tapped, err) : 0;
 }
 

@@ -9,6 +9,8 @@
 #include "flow/pair.h"
 #include "wire/body.h"
 
+#include <netinet/in.h>
+
 /* Returns the key of a message with |xid|. */
 static inline struct call_key message_key(const struct flow *flow, uint8_t server, uint32_t xid)
 {
@@ -25,12 +27,29 @@ static inline bool flow_same(const struct call *call, const struct flow *flow)
     return call->flow == flow->id || call->last_flow == flow->id;
 }
 
+/* Returns true if the connection with this record id has ended.  Only the latest PAIR_ENDS ids are
+ * remembered; returns false for older ones. */
+bool pair_is_over(const struct pair *p, uint32_t flow);
+
+/* ns after which a waiting call may come again on another connection, though nothing says that its
+ * own one has ended: that may have happened out of sight, and clients wait for a minute. */
+#define PAIR_PATIENCE INT64_C(5000000000)
+
+/* Returns true if nobody waits for |call| on its connection any more, as far as can be seen. */
+static inline bool pair_was_left(const struct pair *p, const struct call *call)
+{
+    return pair_is_over(p, call->last_flow) ||
+           (call->waiting && *p->clock - call->seen >= PAIR_PATIENCE);
+}
+
 /* Returns true if a message on |flow| may belong to |call|: the call went over this flow, or this
- * flow began after the call. */
+ * flow began after the call, and may have replaced the call's. */
 static inline bool flow_fits(const struct pair *p, const struct call *call, const struct flow *flow)
 {
     if (flow_same(call, flow))
         return true;
+    if (flow->transport == IPPROTO_TCP && !pair_was_left(p, call))
+        return false;
     if (flow->unsure && p->past)
         p->past->order_asked = true;
     return flow->birth > call->frame;
@@ -47,9 +66,6 @@ static inline void pair_ask_flow(const struct pair *p, const struct flow *flow)
 int pair_ask(struct pair *p, const struct flow *flow, uint8_t server, uint32_t xid,
              struct err *err);
 
-/* Returns true if the connection with this record id has ended.  Only the latest PAIR_ENDS ids are
- * remembered; returns false for older ones. */
-bool pair_is_over(const struct pair *p, uint32_t flow);
 struct sighting pair_sighting(const struct message *m);
 int pair_put(struct pair *p, const struct record_operation *op, struct err *err);
 int pair_observe(struct pair *p, const struct engine_message *message, struct err *err);

@@ -374,6 +374,27 @@ def two_clients_one_address_same_bodies(make, kind):
     return Case(trace)
 
 
+@variants(waiting=(False,), answered=(True,))
+def clients_that_count_alike(answered):
+    """Programs of one host that begin one after the other, each at XID 1, and stay connected."""
+    trace, begun = Trace(), []
+    for port in range(900, 905):
+        flow = TcpFlow(trace, "10.0.0.1", port, isn=(port * 1000, port * 100000))
+        flow.open()
+        op = flow.call(1, *GETATTR_A[:2])
+        if answered:
+            flow.reply(op, GETATTR_A[2])
+        begun.append((flow, op))
+        trace.wait(MS)
+    for flow, op in begun[::-1]:
+        if not answered:
+            flow.reply(op, GETATTR_A[2])
+        flow.pair(2, *LOOKUP_C)
+    for flow, _ in begun:
+        flow.pair(3, *GETATTR_B)
+    return Case(trace)
+
+
 @variants(tcp=(tcp,), udp=(udp,))
 def two_clients_one_address_other_bodies(make):
     trace = Trace()

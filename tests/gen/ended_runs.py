@@ -3,7 +3,8 @@
 first ends in one way or another, the second has the same ports, or others.
 
 What a reader must make of the second run follows from the first one's end alone: a client that had
-every answer on a connection that has ended sends none of these calls again (engine/flow/pair.h)."""
+every answer on a connection that has ended sends none of these calls again, and while a connection is open
+none of its calls is soon sent on another one (engine/flow/pair.h)."""
 import itertools
 import pathlib
 
@@ -92,7 +93,7 @@ class Case:
         """Calls of the second run that are taken for calls of the first one."""
         over = self.end != "syn" or self.same_ports
         known = self.acked or self.fins  # each way to end with a FIN acknowledges all
-        return 0 if over and known else 1 if over else CALLS
+        return 0 if known or not over else 1
 
     def write(self, folder):
         path = pathlib.Path(folder) / (self.name.replace(",", "-") + ".pcap")
