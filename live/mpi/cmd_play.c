@@ -3,7 +3,6 @@
  *
  * nfsreplay-mpi play.
  */
-#include "base/escape.h"
 #include "mpi/run.h"
 #include "replay/rules_told.h"
 
@@ -28,6 +27,14 @@ static int refuse(int argc, char **argv, struct err *err)
     return 0;
 }
 
+/* The same exit code without the message, which another rank has. */
+static int silent(int result, struct err *err)
+{
+    if (result < 0)
+        err->code = ERR_NONE;
+    return result < 0 ? -result : result;
+}
+
 static int check(const struct world *world, const struct replay_options *options, struct err *err)
 {
     if (world->count > 1 && options->order == ORDER_TRACE)
@@ -38,27 +45,25 @@ static int check(const struct world *world, const struct replay_options *options
 }
 
 /* Parses the command line, before MPI is started: the help needs no other process.  All ranks find
- * the same, and only the first one says it. */
+ * the same, and only the first one says it.  Returns 1 to go on. */
 static int parse(struct run *r, int argc, char **argv, struct err *err)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
     bool first = !rank || strcmp(rank, "0") == 0;
     int result = refuse(argc, argv, err);
-
     int aside = first ? -1 : dup(STDOUT_FILENO);
 
     if (!first && aside >= 0 && !freopen("/dev/null", "w", stdout))
         return err_set(err, ERR_SYSTEM, "/dev/null cannot be opened");
     if (result == 0)
         result = replay_options(r->options, REPLAY_RANKS, argc, argv, err);
-    if (result != 1 && !first)
-        exit(-result);
-    if (aside >= 0) { /* this one prints if those before it are lost */
+    if (aside >= 0 && result == 1) { /* this one prints if those before it are lost */
         fflush(stdout);
         dup2(aside, STDOUT_FILENO);
-        close(aside);
     }
-    return result;
+    if (aside >= 0)
+        close(aside);
+    return first ? result : silent(result, err);
 }
 
 static int play(struct run *r, struct err *err)
@@ -83,7 +88,6 @@ int cmd_play_ranks(int argc, char **argv, struct err *err)
     static struct run run;
     struct world world = { 0 };
     int result;
-    bool lost;
 
     run = (struct run){ .world = &world, .options = &options, .ended_code = -1 };
     result = parse(&run, argc, argv, err);
@@ -95,23 +99,11 @@ int cmd_play_ranks(int argc, char **argv, struct err *err)
     result = check(&world, &options, err);
     if (result == 0)
         result = play(&run, err);
-    /* Before the run all ranks have the same message. */
-    if (result < 0 && world.rank)
-        err->code = ERR_NONE;
-    result = result < 0 ? -result : result;
-    lost = run.lost_at != 0;
+    if (result < 0 && world.rank) /* before the run all ranks have the same message */
+        result = silent(result, err);
+    if (run.lost_at)
+        world_broken();
     run_free(&run);
     replay_options_free(&options);
-    if (err->code) {
-        fflush(stdout);
-        fputs("nfsreplay-mpi: ", stderr);
-        escape_print(stderr, err->text);
-        putc('\n', stderr);
-        err->code = ERR_NONE;
-    }
-    fflush(stdout);
-    if (lost) /* MPI would wait for the rank that died */
-        _exit(result);
-    world_close();
     return result;
 }

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command commands[] = {
     { "play", cmd_play_ranks, "play the operations of a dump, in several processes" },
@@ -46,10 +47,13 @@ int main(int argc, char **argv)
         result = tool_run(&tool, argc, argv, &err);
     if (fflush(stdout) != 0 && result >= 0)
         result = err_set(&err, ERR_SYSTEM, "standard output: cannot be written");
-    if (result < 0) {
+    if (err.code) {
         fputs("nfsreplay-mpi: ", stderr);
         escape_print(stderr, err.text);
         putc('\n', stderr);
     }
-    return result < 0 ? -result : result;
+    result = result < 0 ? -result : result;
+    if (!world_close())
+        _exit(result);
+    return result;
 }

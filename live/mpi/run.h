@@ -36,6 +36,8 @@ struct run {
     struct err failure;
 };
 
+/* Begins MPI; the caller calls world_close.  A code that is not negative can have a message, too.
+ */
 int cmd_play_ranks(int argc, char **argv, struct err *err);
 
 /* All ranks have the same result. */

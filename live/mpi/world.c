@@ -6,6 +6,8 @@
 
 enum { ROUNDS = 64, TAG = 1 };
 
+static enum { CLOSED, OPEN, BROKEN } state; /* of MPI, which a process begins once */
+
 int world_open(struct world *w, struct err *err)
 {
     int rank = 0, count = 0, beside = 0;
@@ -14,6 +16,7 @@ int world_open(struct world *w, struct err *err)
     *w = (struct world){ 0 };
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
         return err_set(err, ERR_SYSTEM, "MPI cannot be started: run it with mpirun");
+    state = OPEN;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
@@ -25,9 +28,16 @@ int world_open(struct world *w, struct err *err)
     return 0;
 }
 
-void world_close(void)
+void world_broken(void)
 {
-    MPI_Finalize();
+    state = BROKEN;
+}
+
+bool world_close(void)
+{
+    if (state == OPEN)
+        MPI_Finalize();
+    return state != BROKEN;
 }
 
 int world_agree(const struct world *w, int result, struct err *err)

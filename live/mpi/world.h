@@ -24,7 +24,11 @@ struct world {
 };
 
 int world_open(struct world *world, struct err *err);
-void world_close(void);
+/* A rank has died. */
+void world_broken(void);
+/* Ends MPI, if it was begun.  Returns false if a rank has died: MPI would wait for it, so it was
+ * not ended, and the process must end without exit handlers. */
+bool world_close(void);
 
 /* Returns 0 if |result| is not negative in any rank.  Otherwise all get the code and the message of
  * the first one that failed. */

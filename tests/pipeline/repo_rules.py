@@ -36,6 +36,8 @@ FORBIDDEN = [
      # base/janitor.c is a process of its own, show/args.c is main's, cmd_NAME.c are commands
      r"^(engine/(?!base/janitor\.c$)|live/(?!.*/(main|cmd_\w+)\.c$)|model|show/(?!args\.c$)|"
      r"postproc/(?!cli/))"),
+    ("only main ends the program", r"(?<![\w.>])(exit|_exit|quick_exit)\s*\(",
+     r"^(engine/(?!base/janitor\.c$)|live/(?!.*/main\.c$)|model|show|postproc/(?!cli/main\.c$))"),
     ("without memory: err_memory of base/err.h", r'err_set[(].*"out of memory( for [^"%]*)?"',
      r"^(engine|model|show|live|postproc|plugins)/.*(?<!base/err)\.[ch]$"),
     ("tabs or spaces at the line's end", r"[ \t]+$", r"\.(c|h|sh|py|lua|txt|cmake|sql|in)$"),
