@@ -14,6 +14,7 @@ import sys
 import threading
 
 from nfsdigest import digest, pieces
+from nfsdigest.job import run_task
 
 # Of the driver's environment, what tasks need.
 PASSED = ("NFSDIGEST", "NFSDIGEST_LIBRARY", "PYTHONPATH", "LD_LIBRARY_PATH", "PATH")
@@ -45,13 +46,13 @@ def context(master=None, settings=()):
 
 
 def runner(spark, show=lambda done, of: None):
-    """Runs tasks of nfsdigest.digest on Spark, one a core."""
+    """Runs tasks of nfsdigest.job on Spark, one a core."""
     def run(tasks):
         ended = threading.Event()
         watcher = threading.Thread(target=_watch, args=(spark, len(tasks), ended, show), daemon=True)
         watcher.start()
         try:
-            return spark.parallelize(tasks, len(tasks)).map(digest.run_task).collect()
+            return spark.parallelize(tasks, len(tasks)).map(run_task).collect()
         finally:
             ended.set()
             watcher.join()

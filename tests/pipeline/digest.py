@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: cost=10
+# ctest: slow cost=10
 """python -m nfsdigest.digest: a data set made in pieces has the rows that "nfsdigest ingest" of the whole has, and the
 totals of "nfsdigest info"; work that was ended goes on where it was, also task by task; what is wrong is named, and
 leaves no half-made tables."""
