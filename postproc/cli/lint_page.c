@@ -7,6 +7,7 @@
 #include "cli/lint_print.h"
 
 #include "base/output.h"
+#include "base/values.h"
 #include "show/page.h"
 #include "show/page_cells.h"
 #include "store/sql.h"
@@ -22,7 +23,9 @@ struct painting {
 
 static void tile(struct page *page, const char *name, uint64_t value)
 {
-    page_put(page, "<div><dt>%s</dt><dd>%" PRIu64 "</dd></div>\n", name, value);
+    char text[VALUE_TEXT_MAX];
+
+    page_put(page, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, count_text(value, text));
 }
 
 static void tiles(const struct lint_view *v, struct page *page)
@@ -155,7 +158,8 @@ static int paint(struct lint_view *v, struct page *page, struct err *err)
     page_text(page, v->name);
     page_put(page, "</code></h1>\n<p class=\"verdict %s\">", errors + suspects ? "bad" : "good");
     if (errors + suspects)
-        page_put(page, "%" PRIu64 " errors and %" PRIu64 " suspects", errors, suspects);
+        page_put(page, "%" PRIu64 " error%s and %" PRIu64 " suspect%s", errors,
+                 errors == 1 ? "" : "s", suspects, suspects == 1 ? "" : "s");
     else
         page_put(page, "No errors and no suspects");
     page_put(page, "</p>\n<p>An error breaks the rule by itself. A suspect contradicts an earlier "

@@ -18,9 +18,44 @@ struct lines {
     struct screen *screen; /* or NULL */
     unsigned left;
     unsigned columns; /* of the terminal; 0: no limit */
+    unsigned label;   /* of these, that labels do not have */
+    bool hidden[TOP_COLUMNS];
 };
 
-enum { LABEL_COLUMN = 72, LABEL_LEAST = 8 };
+enum { LABEL_WANTED = 24, LABEL_LEAST = 8 };
+
+static const struct {
+    int width;
+    const char *text;
+} titles[TOP_COLUMNS] = {
+    [TOP_OPERATIONS] = { 9, "ops/s" },
+    [TOP_READ] = { 10, "read/s" },
+    [TOP_WRITTEN] = { 10, "written/s" },
+    [TOP_P50] = { 8, "p50" },
+    [TOP_P99] = { 8, "p99" },
+    [TOP_ERRORS] = { 7, "failed" },
+    [TOP_RESENT] = { 7, "resent" },
+    [TOP_WAITING] = { 7, "waiting" },
+};
+
+/* On a narrow terminal columns make room for labels, but not the one that rows are sorted by. */
+static void choose_columns(struct lines *l, const struct top_view *v)
+{
+    static const enum top_column first_to_go[] = { TOP_WAITING, TOP_RESENT,  TOP_P50,
+                                                   TOP_ERRORS,  TOP_WRITTEN, TOP_READ };
+
+    l->label = 2; /* a blank, and the last place of a line, which clearing its end takes */
+    for (int i = 0; i < TOP_COLUMNS; i++)
+        l->label += (unsigned)titles[i].width + 1;
+    for (size_t i = 0; i < sizeof(first_to_go) / sizeof(*first_to_go); i++) {
+        enum top_column column = first_to_go[i];
+
+        if (!l->columns || l->columns >= l->label + LABEL_WANTED || column == v->sort)
+            continue;
+        l->hidden[column] = true;
+        l->label -= (unsigned)titles[column].width + 1;
+    }
+}
 
 static void end_line(struct lines *l)
 {
@@ -123,13 +158,13 @@ static void put_head(struct lines *l, const struct top_view *v)
     end_line(l);
     fprintf(l->out, "%s operations, %s/s, ", count_text(c->operations, a),
             rate_of(v, c->operations, b));
-    fprintf(l->out, "read %s/s, written %s/s, ", bytes_rate(v, c->read, a),
+    fprintf(l->out, "read %s/s, written %s/s", bytes_rate(v, c->read, a),
             bytes_rate(v, c->written, b));
-    fprintf(l->out, "p50 %s, p99 %s", latency_of(c, 0.5, a), latency_of(c, 0.99, b));
     end_line(l);
     fprintf(l->out, "%s errors, %s unanswered, %s resent", count_text(c->errors, a),
             count_text(c->unanswered, b), count_text(c->resent, d));
     put_waiting(l, v);
+    fprintf(l->out, "; p50 %s, p99 %s", latency_of(c, 0.5, a), latency_of(c, 0.99, b));
     end_line(l);
     line(l, "%s", "");
 }
@@ -138,7 +173,7 @@ static void put_head(struct lines *l, const struct top_view *v)
  * beginning. */
 static const char *end_of(const struct lines *l, const char *label)
 {
-    size_t room = l->columns > LABEL_COLUMN + LABEL_LEAST ? l->columns - LABEL_COLUMN : LABEL_LEAST;
+    size_t room = l->columns > l->label + LABEL_LEAST ? l->columns - l->label : LABEL_LEAST;
     size_t characters = 0;
 
     for (const char *p = label; *p; p++)
@@ -148,48 +183,56 @@ static const char *end_of(const struct lines *l, const char *label)
     return label;
 }
 
+static const char *cell(const struct top_view *v, const struct top_counts *c,
+                        enum top_column column, char text[VALUE_TEXT_MAX])
+{
+    switch (column) {
+    case TOP_OPERATIONS:
+        return rate_of(v, c->operations, text);
+    case TOP_READ:
+        return bytes_of(v, c->read, text);
+    case TOP_WRITTEN:
+        return bytes_of(v, c->written, text);
+    case TOP_P50:
+        return latency_of(c, 0.5, text);
+    case TOP_P99:
+        return latency_of(c, 0.99, text);
+    case TOP_ERRORS:
+        return count_text(c->errors + c->unanswered, text);
+    case TOP_RESENT:
+        return count_text(c->resent, text);
+    default:
+        return v->knows_waiting ? count_text(c->waiting, text) : "-";
+    }
+}
+
 static void put_row(struct lines *l, const struct top_view *v, const struct top_counts *c,
                     const char *label)
 {
-    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
+    char text[VALUE_TEXT_MAX];
 
     if (!l->left)
         return;
-    fprintf(l->out, "%9s %10s %10s", rate_of(v, c->operations, a), bytes_of(v, c->read, b),
-            bytes_of(v, c->written, d));
-    fprintf(l->out, " %8s %8s", latency_of(c, 0.5, a), latency_of(c, 0.99, b));
-    fprintf(l->out, " %7s %7s", count_text(c->errors + c->unanswered, a), count_text(c->resent, b));
-    fprintf(l->out, " %7s  %s", v->knows_waiting ? count_text(c->waiting, d) : "-",
-            end_of(l, label));
+    for (int i = 0; i < TOP_COLUMNS; i++)
+        if (!l->hidden[i])
+            fprintf(l->out, "%*s ", titles[i].width, cell(v, c, (enum top_column)i, text));
+    fprintf(l->out, " %s", end_of(l, label));
     end_line(l);
 }
 
 static void put_titles(struct lines *l, const struct top_view *v)
 {
-    static const struct {
-        enum top_column column;
-        int width;
-        const char *text;
-    } titles[] = {
-        { TOP_OPERATIONS, 9, "ops/s" },
-        { TOP_READ, 10, "read/s" },
-        { TOP_WRITTEN, 10, "written/s" },
-        { TOP_P50, 8, "p50" },
-        { TOP_P99, 8, "p99" },
-        { TOP_ERRORS, 7, "failed" },
-        { TOP_RESENT, 7, "resent" },
-        { TOP_WAITING, 7, "waiting" },
-    };
     char text[16];
 
     if (!l->left)
         return;
-    for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++) {
-        snprintf(text, sizeof(text), "%s%s", titles[i].column == v->sort ? "*" : "",
-                 titles[i].text);
-        fprintf(l->out, "%s%*s", i ? " " : "", titles[i].width, text);
+    for (int i = 0; i < TOP_COLUMNS; i++) {
+        if (l->hidden[i])
+            continue;
+        snprintf(text, sizeof(text), "%s%s", i == (int)v->sort ? "*" : "", titles[i].text);
+        fprintf(l->out, "%*s ", titles[i].width, text);
     }
-    fprintf(l->out, "  %s", top_by_names[v->by]);
+    fprintf(l->out, " %s", top_by_names[v->by]);
     end_line(l);
 }
 
@@ -209,6 +252,7 @@ static void put_table(struct lines *l, const struct top_view *v)
     struct top_counts rest;
     char label[64];
 
+    choose_columns(l, v);
     put_titles(l, v);
     if (shown > v->limit)
         shown = (size_t)v->limit;
@@ -242,9 +286,12 @@ void top_draw(const struct top_view *v, struct screen *screen, bool paused)
     screen_clear(screen);
     put_head(&l, v);
     put_table(&l, v);
-    fprintf(screen->out,
-            "%sc)lient p)ath o)peration u)ser e)xport  sort: < >  t)otals%s  space: %s  q)uit",
-            v->ended ? "[the end] " : "", v->all ? " off" : "", paused ? "go on" : "pause");
+    fputs(v->ended ? "[the end] " : "", screen->out); /* at most 79 characters */
+    fputs("c)lient p)ath o)peration u)ser e)xport sort: < >", screen->out);
+    if (!v->ended)
+        fprintf(screen->out, " t)otals%s space: %s", v->all ? " off" : "",
+                paused ? "go on" : "pause");
+    fputs(" q)uit", screen->out);
     screen_flush(screen);
 }
 

@@ -253,14 +253,14 @@ def check_live():
 
 
 class Terminal:
-    """A program on a pseudo-terminal of 100 by 20."""
+    """A program on a pseudo-terminal of 100 columns and 20 lines."""
 
-    def __init__(self, *words):
+    def __init__(self, *words, columns=100):
         self.pid, self.fd = pty.fork()
         if not self.pid:
             os.environ["TERM"] = "xterm"
             os.execv(NFSDIGEST, [NFSDIGEST, *map(str, words)])
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 100, 0, 0))
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 20, columns, 0, 0))
         self.text = ""
 
     def wait(self, pattern, seconds=20):
@@ -291,6 +291,17 @@ class Terminal:
 
 
 RESTORED = r"\033\[\?7h\033\[\?25h\033\[\?1049l"
+
+
+def check_narrow(capture):
+    """Names are read whole on 80 columns; the column of the order stays."""
+    terminal = Terminal("top", capture, columns=80)
+    expect(terminal.wait(r"\*ops/s +read/s +written/s +p99 +failed  client\033.*10\.0\.0\.1\033"), "80 columns:",
+           terminal.text[-300:])
+    terminal.press("<<")
+    expect(terminal.wait(r"p99 +\*resent  client\033.*10\.0\.0\.2\033"), "by resent:", terminal.text[-300:])
+    terminal.press("q")
+    expect(terminal.end() == 0, "80 columns: exit")
 
 
 def check_terminal(capture):
@@ -329,6 +340,7 @@ def main():
         check_many(scratch)
         check_real(scratch)
         check_terminal(made)
+        check_narrow(made)
         if not check_live():
             print("capturing is not allowed here: only the message about that was tested")
     for failure in failures:
