@@ -21,26 +21,33 @@ _Static_assert(REQUEST_CHAINS == 1 << 12, "chain_of gives 12 bits");
 void requests_append(struct request_list *list, struct request *r)
 {
     r->next = NULL;
-    r->previous = list->last;
     *(list->last ? &list->last->next : &list->first) = r;
     list->last = r;
 }
 
-void requests_take_out(struct request_list *list, struct request *r)
+void requests_take_first(struct request_list *list)
 {
-    *(r->previous ? &r->previous->next : &list->first) = r->next;
-    *(r->next ? &r->next->previous : &list->last) = r->previous;
-    r->next = r->previous = NULL;
+    list->first = list->first->next;
+    if (!list->first)
+        list->last = NULL;
+}
+
+static uint32_t xid_of(const struct request *r)
+{
+    return r->call_len < 4 ? 0 : load_be32(r->call);
 }
 
 void requests_answered(struct shadow *s, struct request *r)
 {
-    struct request **at = &s->by_xid[chain_of(r->flow, r->xid)];
+    struct request **at = &s->by_xid[chain_of(r->flow, xid_of(r))];
 
     while (*at != r)
         at = &(*at)->chain;
     *at = r->chain;
-    requests_take_out(&s->called, r);
+    *(r->previous ? &r->previous->next : &s->called.first) = r->next;
+    *(r->next ? &r->next->previous : &s->called.last) = r->previous;
+    r->ready = NULL;
+    r->ended = 0;
 }
 
 static void free_exchange(struct exchange *sut)
@@ -50,16 +57,8 @@ static void free_exchange(struct exchange *sut)
     buf_free(&sut->call);
     buf_free(&sut->reply);
     list_more_free(sut->more);
+    buf_free(&sut->changing);
     free(sut);
-}
-
-static void free_aside(struct aside *aside)
-{
-    if (!aside)
-        return;
-    buf_free(&aside->changing);
-    free(aside->followers);
-    free(aside);
 }
 
 void requests_free(struct shadow *s, struct request *r)
@@ -69,7 +68,6 @@ void requests_free(struct shadow *s, struct request *r)
     free(r->call);
     free(r->answer);
     free_exchange(r->sut);
-    free_aside(r->aside);
     free(r);
 }
 
@@ -111,13 +109,6 @@ struct exchange *requests_exchange(struct request *r, struct err *err)
     return r->sut;
 }
 
-struct aside *requests_aside(struct request *r, struct err *err)
-{
-    if (!r->aside && !(r->aside = calloc(1, sizeof(*r->aside))))
-        err_memory(err, "requests");
-    return r->aside;
-}
-
 void requests_sum_up(struct request *r, const struct effect *e)
 {
     r->action = (uint8_t)effect_action(e);
@@ -152,7 +143,7 @@ struct request *requests_find(const struct shadow *s, const struct record_operat
 {
     struct request *r = s->by_xid[chain_of(op->flow, op->xid)];
 
-    while (r && (r->flow != op->flow || r->xid != op->xid || r->begin != op->call.frame))
+    while (r && (r->flow != op->flow || xid_of(r) != op->xid || r->begin != op->call.frame))
         r = r->chain;
     return r;
 }
@@ -195,7 +186,6 @@ int requests_called(struct shadow *s, const struct engine_tapped *tapped, struct
     const struct message *m = tapped->message;
     struct request *r = calloc(1, sizeof(*r));
     struct request **chain;
-    struct rpc_header h;
 
     if (r)
         r->call = malloc(m->cap_len + 1);
@@ -212,11 +202,10 @@ int requests_called(struct shadow *s, const struct engine_tapped *tapped, struct
     r->begin = m->frame;
     r->time = m->time;
     r->is_partial = m->flags & SIGHTING_PARTIAL;
-    rpc_parse(r->call, m->cap_len, m->wire_len, &h);
-    r->xid = h.xid;
-    chain = &s->by_xid[chain_of(r->flow, r->xid)];
+    chain = &s->by_xid[chain_of(r->flow, xid_of(r))];
     r->chain = *chain;
     *chain = r;
+    r->previous = s->called.last;
     requests_append(&s->called, r);
     s->last_called = r;
     return decode(s, r, err);

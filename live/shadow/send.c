@@ -5,10 +5,10 @@
  * for objects whose changes are still being played; at most |in_flight| are there at once.  A SUT
  * that is slow or gone costs comparisons: nothing waits for it without bounds.
  */
-#include "base/grow.h"
 #include "shadow/shadow_parts.h"
 #include "wire/nfs3_structs.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 int64_t send_wall_clock_ahead(void)
@@ -26,63 +26,6 @@ void send_note_unsettled(struct shadow *s)
 }
 
 enum { GUARDS_MAX = 16 };
-
-/* --- order */
-
-/* Others see what it does with the object; reading can change the access time. */
-static bool matters(const struct touch *t)
-{
-    return touch_may_change(t) || request_reads(t->request);
-}
-
-/* |x| has to be answered by the SUT before |r| is sent: they share an object that one of them
- * changes, and the reference had answered |x| before |r| was called; or they were under way at the
- * same time, but are about the same name or bytes, so the order of the replies is the best guess.
- * A listing that goes on needs the SUT's part before it. */
-static bool must_wait(const struct touch *r, const struct touch *x)
-{
-    const uint32_t free = OVERLAP_OBJECT | OVERLAP_PARENT2 | OVERLAP_NEW;
-
-    if (x->request == r->request || !request_is_queued(x->request))
-        return false;
-    if (r->request->goes_on && x->request->action == ACTION_LIST)
-        return true;
-    if (x->request->end <= r->request->begin)
-        return matters(r) || matters(x);
-    return (overlap_meet(&r->what, &x->what) | overlap_meet(&x->what, &r->what)) & ~free;
-}
-
-static int follow(struct request *x, struct request *r, struct err *err)
-{
-    struct aside *a = requests_aside(x, err);
-
-    if (!a)
-        return -err->code;
-    if (a->follower_count && a->followers[a->follower_count - 1] == r)
-        return 0;
-    if (GROW(a->followers, a->follower_count, a->follower_cap) < 0)
-        return err_memory(err, "requests");
-    a->followers[a->follower_count++] = r;
-    r->waits++;
-    return 0;
-}
-
-static int find_order(struct shadow *s, struct request *r, struct err *err)
-{
-    for (uint32_t i = 0; i < r->touch_count; i++) {
-        struct touch *mine = &r->touches[i];
-        struct known *k = known_of(s, mine->what.object);
-
-        if (k->is_held) {
-            mine->is_held = true;
-            r->waits++;
-        }
-        for (struct touch *t = k->touches; t; t = t->next)
-            if (must_wait(mine, t) && follow(t->request, r, err) < 0)
-                return -err->code;
-    }
-    return 0;
-}
 
 static void make_ready(struct shadow *s, struct request *r)
 {
@@ -109,8 +52,8 @@ int send_queue(struct shadow *s, struct request *r, struct err *err)
     if (s->counts.waiting >= s->limits.queue ||
         s->counts.waiting_bytes + bytes > s->limits.queue_bytes)
         return dispatch_leave_out(s, r, FATE_SUT_SLOW, err);
-    if (find_order(s, r, err) < 0)
-        return -err->code;
+    order_find(s, r);
+    r->number = s->queued++;
     r->stage = STAGE_WAITING;
     requests_append(&s->pending, r);
     s->counts.waiting++;
@@ -150,10 +93,7 @@ static int done(struct shadow *s, struct request *r, enum shadow_fate fate, stru
     s->counts.waiting_bytes -= bytes;
     if (note_changes(s, r, err) < 0)
         return -err->code;
-    for (uint32_t i = 0; r->aside && i < r->aside->follower_count; i++)
-        send_release(s, r->aside->followers[i]);
-    if (r->aside)
-        r->aside->follower_count = 0;
+    order_release(s, r);
     loop_idle(s->loop, &s->judge);
     loop_idle(s->loop, &s->send);
     return fate == FATE_COMPARED ? 0 : dispatch_mend(s, r, err);
@@ -310,6 +250,19 @@ static int on_more(void *ctx, const struct rpc_answer *answer, struct err *err)
     return result ? send_again(r->shadow, r) : done(r->shadow, r, FATE_COMPARED, err);
 }
 
+/* Without room for more. */
+static int keep(struct buf *to, struct bytes message)
+{
+    to->data = malloc(message.len + 1);
+    if (!to->data)
+        return -ERR_SYSTEM;
+    if (message.len)
+        memcpy(to->data, message.data, message.len);
+    to->len = message.len;
+    to->cap = message.len + 1;
+    return 0;
+}
+
 static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err)
 {
     struct request *r = ctx;
@@ -327,7 +280,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
         if (is_guard_late(r, &sut))
             return send_again(s, r);
     }
-    if (buf_append(&r->sut->call, answer->call.data, answer->call.len) < 0)
+    if (keep(&r->sut->call, answer->call) < 0)
         return err_memory(err, "requests");
     r->sut->called = answer->called + ahead;
     send_note_unsettled(s);
@@ -342,7 +295,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     r->sut->has_reply = true;
     r->sut->arrived = answer->arrived + ahead;
     latencies_add(s, r, SUT, answer->arrived - answer->called);
-    if (buf_append(&r->sut->reply, answer->message.data, answer->message.len) < 0)
+    if (keep(&r->sut->reply, answer->message) < 0)
         return err_memory(err, "requests");
     r->is_unlearnt = s->is_checking; /* perhaps another server answered it */
     if (s->is_checking)

@@ -137,6 +137,7 @@ struct shadow {
     struct request_list recent;  /* STAGE_ENDED, by |end| */
     struct request_list pending; /* from STAGE_WAITING on, by |end| */
     struct request *ready, *last_ready;
+    uint32_t queued;                /* so many came to the queue, modulo 2^32 */
     uint64_t position;              /* the last entry with a message, */
     int64_t position_time;          /* and its time, ns since 1970 */
     uint64_t first_lost, last_lost; /* entries, of a series of gaps (gaps.c) */
@@ -186,7 +187,7 @@ struct request *requests_find(const struct shadow *s, const struct record_operat
 /* Takes it out of the table of calls and out of its list. */
 void requests_answered(struct shadow *s, struct request *r);
 void requests_append(struct request_list *list, struct request *r);
-void requests_take_out(struct request_list *list, struct request *r);
+void requests_take_first(struct request_list *list);
 /* Frees one that is in no list, and counts what became of it. */
 void requests_drop(struct shadow *s, struct request *r);
 /* Frees it without counting. */
@@ -199,7 +200,6 @@ void requests_sum_up(struct request *r, const struct effect *effect);
 void requests_shorten(struct shadow *s, struct request *r);
 /* Adds what is not there yet.  NULL: no memory. */
 struct exchange *requests_exchange(struct request *r, struct err *err);
-struct aside *requests_aside(struct request *r, struct err *err);
 
 /* --- known.c: what is known of objects */
 
@@ -314,6 +314,13 @@ struct bytes notes_contents(const struct request *r);
 /* --- rewrite.c: the arguments with what belongs to the SUT */
 
 enum shadow_fate rewrite(struct shadow *s, const struct request *r, struct xdr_put *put);
+
+/* --- order.c: which requests wait for which */
+
+/* Adds to |waits| of |r| those that came to the queue before, and held objects. */
+void order_find(struct shadow *s, struct request *r);
+/* |x| is answered, or given up: others wait for one less. */
+void order_release(struct shadow *s, struct request *x);
 
 /* --- send.c */
 

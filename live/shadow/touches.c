@@ -238,7 +238,7 @@ static uint32_t bits_of(const struct touch *mine, const struct touch *theirs)
 static int note_changing(const struct touch *listing, const struct touch *changing, struct err *err)
 {
     const struct effect *e;
-    struct aside *aside;
+    struct exchange *sut;
     struct bytes name;
 
     if (listing->request->action != ACTION_LIST || !touch_may_change(changing) ||
@@ -246,15 +246,15 @@ static int note_changing(const struct touch *listing, const struct touch *changi
         return 0;
     e = effect_of(changing->request);
     name = changing->what.bit == OVERLAP_PARENT2 ? e->name2 : e->name;
-    aside = requests_aside(listing->request, err);
-    if (!aside)
+    sut = requests_exchange(listing->request, err);
+    if (!sut)
         return -err->code;
-    if (!name.len || memchr(name.data, 0, name.len) || aside->changing.len > CHANGING_BYTES) {
+    if (!name.len || memchr(name.data, 0, name.len) || sut->changing.len > CHANGING_BYTES) {
         listing->request->names_left = true;
         return 0;
     }
-    if (buf_append(&aside->changing, name.data, name.len) < 0 ||
-        buf_append(&aside->changing, "", 1) < 0)
+    if (buf_append(&sut->changing, name.data, name.len) < 0 ||
+        buf_append(&sut->changing, "", 1) < 0)
         return err_memory(err, "requests");
     return 0;
 }

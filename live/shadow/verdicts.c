@@ -243,8 +243,7 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
                              .contents = e->contents.len ? e->contents : notes_contents(r),
                              .overlap = r->overlap,
                              .names_left = r->names_left,
-                             .changing =
-                                 r->aside ? bytes_of(&r->aside->changing) : (struct bytes){ 0 },
+                             .changing = bytes_of(&sut->changing),
                              .made = r->has_made,
                              .sut = { .own = &s->sut_own,
                                       .server = &s->setup.sut.nfs,
@@ -333,7 +332,7 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
     if (!is_judged && is_one_sided(r) && take_difference(s, r, err) < 0)
         return -err->code;
     forget(s, r);
-    requests_take_out(&s->pending, r);
+    requests_take_first(&s->pending);
     if (is_judged && judge(s, r, err) < 0) {
         requests_free(s, r);
         return -err->code;
@@ -360,7 +359,7 @@ static int run(struct shadow *s, struct err *err)
             return -err->code;
     while ((r = s->recent.first) && is_settled(s, r)) {
         forget(s, r);
-        requests_take_out(&s->recent, r);
+        requests_take_first(&s->recent);
         tell_reads(s, r);
         requests_drop(s, r);
     }

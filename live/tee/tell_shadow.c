@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tee/tell_shadow.h"
 
+#include <malloc.h>
+
 /* --- the control socket */
 
 static int on_statistics(void *ctx, const struct control_request *request, struct json *answer,
                          struct err *err)
 {
     const struct told_shadow *told = ctx;
+    struct mallinfo2 memory = mallinfo2();
 
     (void)request, (void)err;
+    json_u64(answer, "memory", memory.uordblks + memory.hblkhd);
     json_bool(answer, "synchronized", shadow_is_synchronized(told->shadow));
     shadow_json(told->shadow, answer);
     return 0;

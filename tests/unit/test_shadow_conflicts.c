@@ -251,12 +251,12 @@ static void test_listed(void **state)
         ask(&s, &r[0], &move, 10, 30);
         ask(&s, &r[1], &list, late ? 35 : 20, 40);
         if (kept)
-            assert_int_equal(buf_append(&requests_aside(&r[1], &err)->changing, zeros, kept), 0);
+            assert_int_equal(buf_append(&requests_exchange(&r[1], &err)->changing, zeros, kept), 0);
         assert_int_equal(touches_meet(&s, &r[1], &err), 0);
-        assert_null(r[0].aside);
-        assert_int_equal(r[1].aside ? r[1].aside->changing.len : 0, late ? 0 : kept ? kept : 3);
+        assert_null(r[0].sut);
+        assert_int_equal(sut_of(&r[1])->changing.len, late ? 0 : kept ? kept : 3);
         if (!late && !kept)
-            assert_memory_equal(r[1].aside->changing.data, "to", 3);
+            assert_memory_equal(r[1].sut->changing.data, "to", 3);
         assert_int_equal(r[1].names_left, i >= 4); /* there may be more */
         for (int k = 0; k < 2; k++)
             drop(&r[k]);
@@ -352,7 +352,7 @@ static void test_being_made(void **state)
         touches_clear(&s, &r);
         drop(&r);
         mirror_close(s.mirror);
-        free(s.known);
+        known_free_all(&s);
     }
 }
 

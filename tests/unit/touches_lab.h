@@ -134,9 +134,9 @@ static void drop(struct request *r)
 {
     free(r->call);
     free(r->touches);
-    if (r->aside)
-        buf_free(&r->aside->changing);
-    free(r->aside);
+    if (r->sut)
+        buf_free(&r->sut->changing);
+    free(r->sut);
 }
 
 #endif
