@@ -155,6 +155,20 @@ static void test_listed(void **state)
         { "READDIR 1 list=a/a,b overlap=o changed=b/-", "(changing)" },
         { "READDIR 1 list=a,b/a overlap=o changed=c/-", "entries of b: only ref" },
         { "READDIR 1 list=a/a,b overlap=o", "entries of b: only sut" },
+        /* ".." may be where the directory was before, or where a synchronizer keeps it */
+        { "live" },
+        { "GETATTR 2 fileid=6/60" },
+        { "GETATTR 3 fileid=7/70" },
+        { "READDIR 1 list=.. efileid=6/70 overlap=o" },
+        { "unsettled 2045" },
+        { "READDIR 1 list=.. efileid=6/70" },
+        { "READDIR 1 list=.. efileid=6/70",
+          "fileid of ..: not that of the object's attributes on one side" },
+        { "live" },
+        { "GETATTR 2 fileid=6/60" },
+        { "GETATTR 3 fileid=7/70" },
+        { "READDIR 1 list=a efileid=6/70 overlap=o",
+          "fileid of a: not that of the object's attributes on one side" },
         { "READDIRPLUS 1 list=a esize=5/6 mode=1/2 overlap=o", "mode(overlap); size(overlap)" },
     };
 
