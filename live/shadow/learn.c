@@ -169,6 +169,28 @@ struct saying {
     const struct attributes *after;
 };
 
+/* Since it was seen, a client moved something, or took a name of a file, and nobody knows which one
+ * it was: its ctime changed. */
+static bool may_be_renamed(const struct shadow *s, const struct mirror_object *object)
+{
+    const struct known *k = known_of(s, object->id);
+    bool may_be_linked = object->type != OBJECT_DIR && (!k->has_links || k->was_linked);
+
+    return k->seen.end <= s->moved_unknown || (may_be_linked && k->seen.end <= s->gone_unknown);
+}
+
+static void note_unknown_names(struct shadow *s, const struct request *r)
+{
+    const struct effect *e = effect_of(r);
+
+    if (!e->succeeded || !effect_takes_name(e))
+        return;
+    if (effect_moves(e) && !s->moved)
+        s->moved_unknown = r->end;
+    if (e->procedure->type != NF3DIR && !learn_gone(s))
+        s->gone_unknown = r->end;
+}
+
 /* Somebody else has changed the object: what the server had before is not what it had last. */
 static bool is_behind(const struct attributes_seen *seen, const struct saying *it)
 {
@@ -224,7 +246,7 @@ static int learn_unchanged(struct shadow *s, struct mirror_object *object, const
         k->seen.is_known = false;
         return 0;
     }
-    if (is_behind(&k->seen, it) && object->state != MIRROR_COPYING &&
+    if (is_behind(&k->seen, it) && object->state != MIRROR_COPYING && !may_be_renamed(s, object) &&
         learn_behind(s, object, it->begin, err) < 0)
         return -err->code;
     see(k, it, it->after);
@@ -285,7 +307,7 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
                                has_after && !changes ? &after : NULL };
 
     if (!has_rival && !names_may_change(s, r->end) && is_behind(&k->seen, &it) &&
-        learn_behind(s, object, r->begin, err) < 0)
+        !may_be_renamed(s, object) && learn_behind(s, object, r->begin, err) < 0)
         return -err->code;
     if (has_after) {
         if (after.type)
@@ -336,6 +358,7 @@ int learn_attributes(struct shadow *s, struct request *r, struct err *err)
 
     if (gone)
         known_of(s, gone)->seen.is_known = false;
+    note_unknown_names(s, r);
     for (uint32_t i = 0; i < TEE_OBJECTS; i++)
         if (r->objects[i] && learn_one(s, r, i, err) < 0)
             return -err->code;

@@ -153,6 +153,9 @@ struct shadow {
     int64_t client_seen; /* the latest one of a client, ns of the loop's clock */
     struct name_gone names_gone[NAMES_GONE]; /* the latest ones */
     uint32_t next_gone;
+    /* Entries of the ends of the last requests that took a name of nobody knows what, and moved it.
+     */
+    uint64_t gone_unknown, moved_unknown;
     uint32_t removed[2], moved; /* objects that lost a name by the operation that ends now */
     struct reading readings[READINGS];
     uint64_t reading_used; /* the latest number */

@@ -356,6 +356,67 @@ static void test_being_made(void **state)
     }
 }
 
+/* Another's ctime is no change behind the Tee if a client took a name that nobody knows before. */
+static void test_behind(void **state)
+{
+    static const struct asking asked[] = {
+        { .procedure = SETATTR, .on = G },
+        { .procedure = REMOVE, .on = D1, .name = "b" },
+        { .procedure = REMOVE, .on = D1, .name = "b", .gone = G },
+        { .procedure = RMDIR, .on = D1, .name = "b" },
+        { .procedure = RENAME, .on = D1, .to = D2, .name = "b", .name2 = "c" },
+        { .procedure = RENAME, .on = D1, .to = D2, .name = "b", .name2 = "c", .moved = G },
+    };
+    /* a directory, files with one name, with several, and with nobody knows how many */
+    static const char behind[][5] = { "1111", "1100", "1111", "1111", "0000", "1100" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+        for (int what = 0; what < 4; what++) {
+            uint32_t on = what ? F : D3;
+            struct GETATTR3res res = { .obj_attributes.type = what ? NF3REG : NF3DIR };
+            struct GETATTR3args args = { handle_of(on) };
+            struct record_operation op = { .program = NFS3_PROGRAM,
+                                           .version = NFS3_VERSION,
+                                           .procedure = 1 };
+            struct request r;
+            struct shadow s;
+
+            begin(&s);
+            known_of(&s, F)->has_links = what < 3;
+            known_of(&s, F)->was_linked = what == 2;
+            for (uint32_t n = 0; n < 2; n++) {
+                struct buf call = { 0 }, reply = { 0 };
+                struct xdr_put put = xdr_put_to(&call, 4096), back = xdr_put_to(&reply, 4096);
+
+                res.obj_attributes.ctime.seconds = n + 1;
+                assert_int_equal(bind_write(nfs3_binding(1)->arguments, &put, &args), 0);
+                assert_int_equal(bind_write(nfs3_binding(1)->result, &back, &res), 0);
+                op.arguments = (struct bytes){ call.data, (uint32_t)call.len };
+                op.result = (struct bytes){ reply.data, (uint32_t)reply.len };
+                op.arguments_wire = call.len;
+                op.result_wire = reply.len;
+                op.call.frame = 10 + 20 * n;
+                op.reply.frame = op.call.frame + 1;
+                assert_int_equal(learn_own(&s, &op, &err), 0);
+                buf_free(&call);
+                buf_free(&reply);
+                if (n)
+                    break;
+                s.removed[0] = asked[i].gone;
+                s.moved = asked[i].moved;
+                ask(&s, &r, &asked[i], 15, 20);
+                assert_int_equal(learn_attributes(&s, &r, &err), 0);
+                touches_clear(&s, &r);
+                drop(&r);
+            }
+            if (s.counts.behind != (uint64_t)(behind[i][what] - '0'))
+                fail_msg("request %zu, object %d: %d", i, what, (int)s.counts.behind);
+            mirror_close(s.mirror);
+            known_free_all(&s);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_linked_late), cmocka_unit_test(test_last_name),
         cmocka_unit_test(test_outcomes),    cmocka_unit_test(test_listed),
         cmocka_unit_test(test_gone_early),  cmocka_unit_test(test_being_made),
+        cmocka_unit_test(test_behind),
     };
 
     struct copy_setup setup = { 0 };
