@@ -11,7 +11,6 @@ import collections
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -24,32 +23,14 @@ import capfile  # noqa: E402
 import database  # noqa: E402
 import messages  # noqa: E402
 import packets  # noqa: E402
+from checks import check, exit_code, good, run  # noqa: E402
 
 START, STEP = 1_700_000_000 * 10**9, 1_000_000
 CLIENT, ONE, TWO, SIX, SIX_CLIENT = "10.0.0.2", "10.0.0.1", "10.0.0.9", "fd00::1", "fd00::2"
 MOUNT_PORT = 635
 A, B, C, C_SUB, LATE, HUGE, LEFT, RIGHT = 11, 12, 13, 13, 14, (1 << 64) - 2, 21, 22  # fsid
-failures = []
 
 Op = collections.namedtuple("Op", "server program procedure arguments result export")
-
-
-def check(good, what):
-    if not good:
-        failures.append(what)
-        print("FAILED", what)
-
-
-def run(*arguments):
-    return subprocess.run([database.program()] + [str(a) for a in arguments], capture_output=True,
-                          text=True, check=False)
-
-
-def good(*arguments):
-    done = run(*arguments)
-    if done.returncode:
-        raise RuntimeError("%s: %s" % (" ".join(map(str, arguments)), done.stderr))
-    return done.stdout
 
 
 def attributes(fsid, fileid, kind=messages.DIR):
@@ -236,8 +217,7 @@ def main():
         for capture, least, mounted in (("knfsd-tcp-mtu1500", 8000, True), ("load-ganesha-vfs", 800, True),
                                         ("knfsd-nlm-locks", 60, True)):
             real(folder, capture, least, mounted)
-    print("%d failures" % len(failures))
-    return 1 if failures else 0
+    return exit_code()
 
 
 if __name__ == "__main__":

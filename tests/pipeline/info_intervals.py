@@ -24,31 +24,13 @@ import capfile  # noqa: E402
 import database  # noqa: E402
 import messages  # noqa: E402
 import packets  # noqa: E402
+from checks import check, exit_code, good, run  # noqa: E402
 
 SECOND = 10**9
 START = 1_700_000_000 * SECOND + 300_000_000  # 2023-11-14 22:13:20.3
 SERVER = "10.0.0.1"
-failures = []
 
 Op = collections.namedtuple("Op", "client uid procedure size status call reply resent")
-
-
-def check(good, what):
-    if not good:
-        failures.append(what)
-        print("FAILED", what)
-
-
-def run(*arguments):
-    return subprocess.run([database.program()] + [str(a) for a in arguments], capture_output=True,
-                          text=True, check=False)
-
-
-def good(*arguments):
-    done = run(*arguments)
-    if done.returncode:
-        raise RuntimeError("%s: %s" % (" ".join(map(str, arguments)), done.stderr))
-    return done.stdout
 
 
 # --- a generated capture
@@ -290,8 +272,7 @@ def main():
         against_generator(pathlib.Path(folder))
         if not os.environ.get("SANITIZED"):
             against_tshark(pathlib.Path(folder))
-    print("%d failures" % len(failures))
-    return 1 if failures else 0
+    return exit_code()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 
@@ -24,31 +23,13 @@ import lab_workloads  # noqa: E402
 import live_client  # noqa: E402
 import messages  # noqa: E402
 import packets  # noqa: E402
+from checks import check, exit_code, good, run  # noqa: E402
 
 SECOND = 10**9
 START = 1_700_000_000 * SECOND
 SERVER, ROOT = "10.0.0.1", messages.handle(1)
-failures = []
 
 Op = collections.namedtuple("Op", "client procedure arguments result call reply mark")
-
-
-def check(good, what):
-    if not good:
-        failures.append(what)
-        print("FAILED", what)
-
-
-def run(*arguments):
-    return subprocess.run([database.program()] + [str(a) for a in arguments], capture_output=True,
-                          text=True, check=False)
-
-
-def good(*arguments):
-    done = run(*arguments)
-    if done.returncode:
-        raise RuntimeError("%s: %s" % (" ".join(map(str, arguments)), done.stderr))
-    return done.stdout
 
 
 # --- the command
@@ -291,8 +272,7 @@ def main():
         the_command(folder)
         anonymized(folder, the_trace(folder))
         two_servers(folder)
-    print("%d failures" % len(failures))
-    return 1 if failures else 0
+    return exit_code()
 
 
 if __name__ == "__main__":
