@@ -65,7 +65,10 @@ def _make_part(task, folder, made):
         return place.write_rest(nfsr, made, task["name"], where, task["problems"])
     if task["kind"] == "server":
         nfsr = made / "names.nfsr"
-        pieces.run("names", *task["server"], "-o", nfsr, *[f"{name}/{name}" for name in task["pieces"]], cwd=folder)
+        listed = made / "names.list"
+        listed.write_text("".join(f"{name}/{name}\n" for name in task["pieces"]))
+        pieces.run("names", *task["server"], "-o", nfsr, "--list", listed, cwd=folder)
+        listed.unlink()
     row = place.write(nfsr, made, task["name"], where, own=task["own"], first=task["first"], bodies=task["bodies"])
     if task["kind"] == "server":
         nfsr.unlink()
@@ -233,8 +236,10 @@ class Job:
         made, bases, tasks = self._rows("parts"), self.bases(alive, rows), []
         servers = sorted({server for row in made.values() for server in row.get("servers", [])})
         wanted = {f"server-{server.replace(':', '_')}": ["--server", server] for server in servers}
-        if not self._by_server() or not servers:
+        if not self._by_server():
             wanted = {"servers": []}
+        elif not servers:  # a capture without RPC has tables, too
+            wanted = {"server-none": ["--server", "0.0.0.0"]}
         for name, server in wanted.items():
             if name not in made:
                 tasks.append(self._task("server", name, server=server, pieces=[piece.name for piece in alive], shift=0,

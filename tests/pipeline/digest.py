@@ -176,6 +176,17 @@ def bad_input(folder, capture, finished):
     job.locked.close()
 
 
+def nothing(folder):
+    """A capture without packets."""
+    empty = folder / "empty.pcap"
+    empty.write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+    done = command(empty, folder / "empty")
+    check(done.returncode == 0, f"an empty capture: {done.stderr}")
+    if done.returncode == 0:
+        manifest = json.loads((folder / "empty/_manifest.json").read_text())
+        check(manifest["summary"]["totals"]["operations"] == 0, f"an empty capture: {manifest['summary']}")
+
+
 def damaged(folder, capture):
     """In the middle of a capture: refused, or a gap."""
     data, at = bytearray(capture.read_bytes()), 24
@@ -220,6 +231,7 @@ def main():
         # replies without a call, of which some wait where a piece ends
         same(folder, [unpacked(folder, "knfsd-snap256.pcap.zst")], 900000, "in-turns", in_turns, names=False)
         same(folder, [unpacked(folder, "load-ganesha-vfs.pcap.zst")], 150000, "by-hand", by_hand)
+        nothing(folder)
         bad_input(folder, capture, out)
         damaged(folder, capture)
         no_room(folder, capture)
