@@ -421,7 +421,9 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
     begin_taking(p, &t);
     table_prefetch(&p->calls.by_key, t.key.hash);
     tapped.procedure = t.procedure;
-    if ((rc = pair_tap(p, &tapped, err)) < 0 || (rc = read_call(p, &t, err)) < 0)
+    rc = pair_tap(p, &tapped, err);
+    t.about.no_paths = rc > 0;
+    if (rc < 0 || (rc = read_call(p, &t, err)) < 0)
         return rc;
     id = pair_original(p, &t.call, m->flow, &crowded);
     if (id != CALL_NONE)

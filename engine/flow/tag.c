@@ -36,10 +36,28 @@ static int find_objects(struct objects *o, const struct record_operation *op, co
     return 0;
 }
 
+static int set_paths(struct objects *o, struct record_operation *op, const struct scan *s,
+                     const struct tagged *t, struct err *err)
+{
+    const struct bytes none = { 0 };
+
+    if (t->parent && s->name.data)
+        op->path = object_path(o, t->parent, s->name, err);
+    else if (op->object)
+        op->path = object_path(o, (uint32_t)op->object, none, err);
+    else if (s->root_path.data)
+        op->path = object_mount_path(o, s->root_path, err);
+    if (t->parent2 && s->name2.data)
+        op->path2 = object_path(o, t->parent2, s->name2, err);
+    return ((op->object || s->root_path.data) && !op->path) ||
+                   (t->parent2 && s->name2.data && !op->path2)
+               ? -ERR_SYSTEM
+               : 0;
+}
+
 int tag_call(struct objects *o, struct record_operation *op, const struct scan *s, struct tagged *t,
              struct err *err)
 {
-    const struct bytes none = { 0 };
     uint32_t named;
 
     op->offset = s->offset;
@@ -55,21 +73,12 @@ int tag_call(struct objects *o, struct record_operation *op, const struct scan *
     if (t->parent && s->name.data) {
         named = object_named(o, t->parent, s->name);
         depend(o, op, named, s->name_role & ROLE_MODIFIES);
-        op->path = object_path(o, t->parent, s->name, err);
-    } else if (op->object) {
-        op->path = object_path(o, (uint32_t)op->object, none, err);
-    } else if (s->root_path.data) {
-        op->path = object_mount_path(o, s->root_path, err);
     }
     if (t->parent2 && s->name2.data) {
         named = object_named(o, t->parent2, s->name2);
         depend(o, op, named, s->name2_role & ROLE_MODIFIES);
-        op->path2 = object_path(o, t->parent2, s->name2, err);
     }
-    return ((op->object || s->root_path.data) && !op->path) ||
-                   (t->parent2 && s->name2.data && !op->path2)
-               ? -ERR_SYSTEM
-               : 0;
+    return t->no_paths ? 0 : set_paths(o, op, s, t, err);
 }
 
 static uint32_t offset_in(const uint8_t *body, struct bytes b)

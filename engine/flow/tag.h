@@ -15,6 +15,7 @@ struct tagged {
     uint32_t server;          /* the host that the call went to; the caller sets it */
     uint32_t parent, parent2; /* directories of the names; 0: there is no name */
     uint32_t object;
+    bool no_paths; /* the caller sets it: the operation gets none */
 };
 
 /* Sets object, object2, paths, range and dependency of |op|, a call, from its |scan|.  Notes which

@@ -49,6 +49,8 @@ struct engine_tapped {
     const struct flow_over *over;      /* of TAP_OVER */
 };
 
+/* Returns 0, or a negative code.  For a call also 1: nobody asks for the paths of the operation, so
+ * it has none.  That saves the memory of paths that no other operation needs. */
 typedef int engine_tap(void *ctx, const struct engine_tapped *tapped, struct err *err);
 
 #endif

@@ -40,7 +40,7 @@ struct tap_host {
     int (*put)(void *ctx, const struct record *record, struct err *err);
     int (*gap)(void *ctx, const struct tap_gap *gap, struct err *err); /* may be NULL */
     engine_tap *message; /* each message with all its bytes, before the record that it is in, which
-                          * has no file contents (flow/tap.h); may be NULL */
+                          * has no file contents (flow/tap.h, also for what it returns); or NULL */
     void *ctx;
 };
 

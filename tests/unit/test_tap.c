@@ -26,7 +26,8 @@ struct world {
     struct ring_reader *reader;
     struct tap *tap;
     struct tap_gap gap;
-    uint64_t gaps, holes, hole_bytes, operations, unpaired, messages;
+    uint64_t gaps, holes, hole_bytes, operations, unpaired, messages, paths;
+    bool without_paths;                           /* what on_message returns for calls */
     uint64_t call_entry[XIDS], reply_entry[XIDS]; /* of whole operations */
     uint32_t call_flags[XIDS];
     struct record_flow flow; /* the latest one */
@@ -47,6 +48,7 @@ static int on_record(void *ctx, const struct record *record, struct err *e)
         w->holes++;
         w->hole_bytes += record->problem.length;
     }
+    w->paths += record->kind == RECORD_PATH;
     if (record->kind != RECORD_OPERATION)
         return 0;
     w->operations++;
@@ -58,6 +60,8 @@ static int on_record(void *ctx, const struct record *record, struct err *e)
     assert_int_equal(op->procedure, GETATTR);
     assert_int_equal(op->arguments.len, 8);
     assert_int_equal(load_be32(op->arguments.data + 4), op->xid);
+    assert_true(op->object);
+    assert_int_equal(!op->path, w->without_paths);
     w->call_entry[op->xid] = op->call.frame;
     w->call_flags[op->xid] = op->call.flags;
     w->reply_entry[op->xid] = op->reply.frame;
@@ -115,7 +119,7 @@ static int on_message(void *ctx, const struct engine_tapped *tapped, struct err 
     assert_memory_equal(tapped->message->data, want.data + 4, want.len - 4);
     buf_free(&want);
     w->messages++;
-    return 0;
+    return w->without_paths && !load_be32(tapped->message->data + 4);
 }
 
 static struct world *begin(void)
@@ -255,6 +259,24 @@ static void test_pieces(void **state)
             assert_int_equal(w->reply_entry[100 + i], entries[i][1]);
         }
         assert_false(tap_wants_announcement(w->tap));
+        end(w);
+    }
+}
+
+/* Operations that need no paths. */
+static void test_without_paths(void **state)
+{
+    (void)state;
+    for (int without = 0; without < 2; without++) {
+        struct world *w = begin();
+
+        w->without_paths = without;
+        open_as(w, 1, 0, 0);
+        for (uint32_t i = 0; i < 20; i++)
+            operate(w, 1, 100 + i, 50, NULL);
+        read_all(w);
+        assert_int_equal(w->operations - w->unpaired, 20);
+        assert_int_equal(w->paths, without ? 0 : 20); /* each has its own object */
         end(w);
     }
 }
@@ -497,11 +519,12 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces),    cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_again),     cmocka_unit_test(test_overrun),
-        cmocka_unit_test(test_far),       cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_within),    cmocka_unit_test(test_joined),
-        cmocka_unit_test(test_datagrams), cmocka_unit_test(test_many),
+        cmocka_unit_test(test_pieces),    cmocka_unit_test(test_without_paths),
+        cmocka_unit_test(test_addresses), cmocka_unit_test(test_again),
+        cmocka_unit_test(test_overrun),   cmocka_unit_test(test_far),
+        cmocka_unit_test(test_damaged),   cmocka_unit_test(test_within),
+        cmocka_unit_test(test_joined),    cmocka_unit_test(test_datagrams),
+        cmocka_unit_test(test_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
