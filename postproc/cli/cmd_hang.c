@@ -7,7 +7,7 @@ static const char about[] =
     "Shows which calls wait at a point in time, connection by connection, those with the\n"
     "oldest calls first, and what happened to each connection since: segments and calls\n"
     "sent again, attempts to connect, resets, closed windows.  The last line of each says\n"
-    "who that speaks against: the server, the network, or the client.\n"
+    "whose fault it seems to be: the server's, the network's, or the client's.\n"
     "\n"
     "TRACE was captured near the client.  With a second one from the server's side, the\n"
     "calls of both are matched by their contents, whatever the clocks say: calls that did\n"

@@ -85,8 +85,9 @@ static void text_connection(void *ctx, const struct hang_connection *c, sqlite3_
     const char *path = sql_column_text(stmt, 1), *procedure = sql_column_text(stmt, 0);
     char text[VALUE_TEXT_MAX], at[VALUE_TEXT_MAX];
 
-    printf("%s port %d to %s port %d, %s: %" PRIu64 " calls wait, the oldest for %s\n", c->client,
+    printf("%s port %d to %s port %d, %s: %" PRIu64 " %s, the oldest for %s\n", c->client,
            c->client_port, c->server, c->server_port, c->transport == 6 ? "TCP" : "UDP", c->calls,
+           c->calls == 1 ? "call waits" : "calls wait",
            duration_text(request->at - c->called, text));
     printf("  oldest: %s ", procedure ? procedure : "-");
     escape_print(stdout, path ? path : "-");
@@ -113,14 +114,15 @@ int hang_text(sqlite3 *db, const struct hang_request *request, const struct hang
         return -err->code;
     if (h->count > shown(request, h))
         printf("%" PRIu32 " more connections; --top shows more\n", h->count - shown(request, h));
-    printf("%" PRIu64 " calls on %" PRIu32 " connections wait for %s or longer at %s\n", h->calls,
-           h->count, duration_text(request->age, text), time_text(request->at, way));
+    printf("%" PRIu64 " call%s on %" PRIu32 " connection%s waited for %s or longer at %s\n",
+           h->calls, h->calls == 1 ? "" : "s", h->count, h->count == 1 ? "" : "s",
+           duration_text(request->age, text), time_text(request->at, way));
     if (!h->count)
         puts("--at TIME looks at another point in time; nfsdigest outage finds when nobody was "
              "answered");
     if (h->far)
-        printf("%" PRIu64 " calls are in both traces; the server's clock is %s %s, and a way takes"
-               " %s\n",
+        printf("%" PRIu64 " calls are in both traces; the server's clock is %s %s, and the way"
+               " from one side to the other takes %s\n",
                h->match.calls,
                duration_text(h->match.offset < 0 ? -h->match.offset : h->match.offset, text),
                h->match.offset < 0 ? "behind" : "ahead", duration_text(h->match.path, way));

@@ -25,7 +25,7 @@ static const struct command commands[] = {
     { "rdump", cmd_rdump, "make, show and check replay dumps" },
     { "phase", cmd_phase, "mark a phase of a workload in the traffic, from a client" },
     { "outage", cmd_outage, "show when a server did not answer, and what became of its clients" },
-    { "hang", cmd_hang, "show which calls wait at a point in time, and who that speaks against" },
+    { "hang", cmd_hang, "show which calls wait at a point in time, and whose fault it seems" },
     { "starve", cmd_starve, "show how clients share a server, and who queues behind whom" },
     { "lint", cmd_lint, "check a server against RFC 1813, and against itself over time" },
     { "compare", cmd_compare, "compare how two servers answered the same requests" },
@@ -57,7 +57,7 @@ static const struct tool tool = {
              "  how long was the outage?        outage FILE\n"
              "  client, network or server?      hang FILE [FILE-OF-THE-SERVER'S-SIDE]\n"
              "  who slows down whom?            starve FILE\n"
-             "  which server is wrong?          lint FILE; compare DATABASE DATABASE\n"
+             "  which server is wrong?          lint FILE; two of them: compare FILE FILE\n"
              "  is \"stable\" stable, is the duplicate request cache right?   lint FILE\n"
              "\n"
              "\"nfsdigest COMMAND --help\" lists the options of a command, and \"nfsdigest\n"
