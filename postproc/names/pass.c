@@ -221,20 +221,12 @@ static int wait_on(struct piece_pass *pp, struct record_operation *op, struct er
     return 0;
 }
 
-static int compare_call_ids(const void *a, const void *b)
-{
-    const struct order_call *x = a, *y = b;
-
-    return (x->operation > y->operation) - (x->operation < y->operation);
-}
-
 /* Finds an operation of the capture by the id that the piece gives it.  |host| is left as it is if
  * nothing is known of that.  Returns 0 if it is not known. */
 static uint64_t operation_of(struct piece_pass *pp, uint64_t id, uint32_t *host)
 {
     const struct pass *p = pp->pass;
     const struct pass_engine *e = &p->engine;
-    const struct order_call key = { .operation = id };
     const struct turns_slot *slot = turns_slot(&pp->turns, id);
     const struct recent_call *call;
     const struct order_call *noted;
@@ -246,9 +238,7 @@ static uint64_t operation_of(struct piece_pass *pp, uint64_t id, uint32_t *host)
     for (uint32_t i = 0; i < e->range_count; i++)
         if (id > e->ranges[i].from && id <= e->ranges[i].to)
             return e->ranges[i].base + id - e->ranges[i].from;
-    noted = e->call_count
-                ? bsearch(&key, e->calls, e->call_count, sizeof(*e->calls), compare_call_ids)
-                : NULL;
+    noted = order_find(e->calls, e->call_count, id);
     call = noted ? recent_find(&p->recent, turns_frame(&pp->turns, noted->frame), noted->xid, false)
                  : NULL;
     if (call)
@@ -344,8 +334,6 @@ static int begin_engine(struct piece_pass *pp, struct err *err)
     e->calls = pp->order.calls;
     e->call_count = pp->order.call_count;
     pp->order.calls = NULL;
-    if (e->call_count)
-        qsort(e->calls, e->call_count, sizeof(*e->calls), compare_call_ids);
     return 0;
 }
 
