@@ -110,6 +110,8 @@ struct outline_border {
     const struct outline *end;    /* by the same at its end */
     const struct past *past;      /* what the same asked */
     struct outline_limits limits;
+    bool open; /* there are frames before those that |before| knows of: what nobody knows yet may be
+                * known there, and is no difference */
 };
 
 struct outline_fit {

@@ -9,7 +9,8 @@
 static const char about[] =
     "Tells of pieces (nfsdigest piece) whether their records, one after the other, are\n"
     "those of one run over the whole capture.  Reads NAME.border of each NAME, in the\n"
-    "order of the capture.\n"
+    "order of the capture.  A NAME can also be a range of pieces, which -o made: so\n"
+    "joins can share the work, as a tree.\n"
     "\n"
     "\"exact\": the records are right.  \"again\": make the piece again with --continue\n"
     "and the NAME before it, then join again.  The exit code is 1 if there is one.\n";
@@ -28,16 +29,17 @@ static void add(struct totals *t, const struct join_result *r)
     t->operations += r->operations;
 }
 
-static void print_row(struct json *j, const char *name, const struct join_result *r)
+static void print_row(struct json *j, const struct join_result *r)
 {
-    const char *verdict = r->verdict == JOIN_EXACT ? "exact" : "again";
+    static const char *const verdicts[] = { "exact", "again", "open" };
+    const char *verdict = verdicts[r->verdict];
 
     if (!j) {
-        printf("%-5s  %s%s%s\n", verdict, name, r->why[0] ? ": " : "", r->why);
+        printf("%-5s  %s%s%s\n", verdict, r->name, r->why[0] ? ": " : "", r->why);
         return;
     }
     json_object(j, NULL);
-    json_text(j, "piece", name);
+    json_text(j, "piece", r->name);
     json_text(j, "verdict", verdict);
     if (r->why[0])
         json_text(j, "why", r->why);
@@ -77,7 +79,7 @@ static void print_totals(struct json *j, const struct totals *t, bool complete)
     json_end(j);
 }
 
-static int print(bool json, char **names, const struct join *join)
+static int print(bool json, const struct join *join)
 {
     struct json out = { .out = stdout }, *j = json ? &out : NULL;
     struct totals totals = { 0 };
@@ -88,7 +90,7 @@ static int print(bool json, char **names, const struct join *join)
         json_array(j, "pieces");
     }
     for (uint32_t i = 0; i < count; i++) {
-        print_row(j, names[i], join_piece(join, i));
+        print_row(j, join_piece(join, i));
         add(&totals, join_piece(join, i));
     }
     print_totals(j, &totals, join_piece(join, count - 1)->last);
@@ -98,8 +100,13 @@ static int print(bool json, char **names, const struct join *join)
 int cmd_join(int argc, char **argv, struct err *err)
 {
     struct join *join;
+    const char *output = NULL;
     bool json = false;
     const struct arg own[] = {
+        { 'o', "output", "RANGE",
+          "also write RANGE.border, with which a later join\ntakes all these pieces as one; they "
+          "may begin\nanywhere in the capture",
+          set_text, &output },
         { 'j', "json", NULL, "print JSON", set_flag, &json },
         { 0 },
     };
@@ -116,9 +123,11 @@ int cmd_join(int argc, char **argv, struct err *err)
     join = join_new(err);
     rc = join ? 0 : -err->code;
     for (int i = 0; rc == 0 && i < count; i++)
-        rc = join_add(join, argv[first + i], err);
+        rc = join_add_range(join, argv[first + i], output != NULL, err);
+    if (rc == 0 && output)
+        rc = join_write(join, output, err);
     if (rc == 0)
-        rc = print(json, argv + first, join);
+        rc = print(json, join);
     join_free(join);
     return rc;
 }

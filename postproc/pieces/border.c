@@ -44,7 +44,7 @@ static int save_xids(const struct xids *x, struct buf *out)
     return pack_bytes(out, x->pairs, (uint32_t)(x->count * sizeof(*x->pairs)));
 }
 
-static int save_outline(const struct outline *o, struct buf *out)
+int outline_save(const struct outline *o, struct buf *out)
 {
     int bad = 0;
 
@@ -66,7 +66,7 @@ int border_pack(const struct border *b, struct buf *out)
 
 #define SAVE(field) bad |= pack_value(out, b->field);
     BORDER_PLAIN(SAVE)
-    bad |= save_outline(&b->after, out) | save_outline(&b->end, out);
+    bad |= outline_save(&b->after, out) | outline_save(&b->end, out);
     return bad | save_xids(&b->past.asked, out);
 }
 
@@ -114,17 +114,6 @@ static void restore_xids(struct unpack *in, struct xids *x)
     free(pairs);
 }
 
-static void restore_outline(struct unpack *in, struct outline *o)
-{
-#define RESTORE_OUTLINE(field) unpack_value(in, o->field);
-    OUTLINE_PLAIN(RESTORE_OUTLINE)
-    o->flows = restore_array(in, sizeof(*o->flows), &o->flow_count);
-    o->calls = restore_array(in, sizeof(*o->calls), &o->call_count);
-    o->flow_cap = o->flow_count;
-    o->call_cap = o->call_count;
-    restore_xids(in, &o->used);
-}
-
 /* Whether the rest of the program can rely on an outline: flows in order, and no more chunks than
  * there are. */
 static bool is_sound(const struct outline *o)
@@ -136,16 +125,29 @@ static bool is_sound(const struct outline *o)
            (o->from <= 0 && o->from >= -(int64_t)OUTLINE_CHUNKS * OUTLINE_CHUNK);
 }
 
+bool outline_restore(struct unpack *in, struct outline *o)
+{
+#define RESTORE_OUTLINE(field) unpack_value(in, o->field);
+    OUTLINE_PLAIN(RESTORE_OUTLINE)
+    o->flows = restore_array(in, sizeof(*o->flows), &o->flow_count);
+    o->calls = restore_array(in, sizeof(*o->calls), &o->call_count);
+    o->flow_cap = o->flow_count;
+    o->call_cap = o->call_count;
+    restore_xids(in, &o->used);
+    return !in->failed && is_sound(o);
+}
+
 bool border_unpack(struct unpack *in, struct border *b)
 {
+    bool good;
+
 #define RESTORE(field) unpack_value(in, b->field);
     BORDER_PLAIN(RESTORE)
-    restore_outline(in, &b->after);
-    restore_outline(in, &b->end);
+    good = outline_restore(in, &b->after) && outline_restore(in, &b->end);
     restore_xids(in, &b->past.asked);
     b->capture[BORDER_NAME_MAX - 1] = b->previous[BORDER_NAME_MAX - 1] = '\0';
     b->before[BORDER_NAME_MAX - 1] = '\0';
-    return !in->failed && is_sound(&b->after) && is_sound(&b->end);
+    return good && !in->failed;
 }
 
 static int parse(const char *path, struct unpack *in, struct border *b, struct err *err)

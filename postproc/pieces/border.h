@@ -55,5 +55,8 @@ struct unpack;
 uint64_t border_version(void);
 int border_pack(const struct border *border, struct buf *out);
 bool border_unpack(struct unpack *in, struct border *border);
+/* The same for an outline. */
+int outline_save(const struct outline *outline, struct buf *out);
+bool outline_restore(struct unpack *in, struct outline *outline);
 
 #endif

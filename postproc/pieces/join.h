@@ -8,34 +8,12 @@
  * piece before it, if the cause is older.  Each further time more is known, and a chain of pieces
  * that continue each other from the first one on is one run.
  *
- * Memory: the borders of two pieces, what earlier pieces left waiting, and 400 bytes for each piece
- * and 8 for each of its unfinished operations.
+ * Memory: as range.h.
  */
 #ifndef NFSDIGEST_PIECES_JOIN_H
 #define NFSDIGEST_PIECES_JOIN_H
 
-#include "pieces/border.h"
-
-enum join_verdict {
-    JOIN_EXACT, /* as in one run */
-    JOIN_AGAIN, /* must be made again, continuing the piece before it */
-};
-
-/* What is known of a piece. */
-struct join_result {
-    enum join_verdict verdict;
-    char why[192];    /* of JOIN_AGAIN */
-    uint32_t carried; /* connections and calls that only earlier pieces know */
-    uint32_t adopted; /* streams that stood still over the lead-in */
-    bool last;        /* the capture ends with it */
-    uint64_t frames, operations;
-    uint64_t lead;   /* frames of its records before its own */
-    uint64_t before; /* frames of all pieces before it: its records' frames are - lead + before */
-    /* Ids of the operations behind its own ones, which wait at its end, that no later piece has.
-     * Known once the next piece was taken. */
-    uint64_t *unfinished;
-    uint32_t unfinished_count, unfinished_cap;
-};
+#include "pieces/range.h"
 
 struct join;
 
@@ -46,6 +24,16 @@ void join_free(struct join *join);
  * missing before it, comes twice or is of other options, or if its border is damaged; then it was
  * not taken. */
 int join_add(struct join *join, const char *name, struct err *err);
+
+/* The same for a piece or a range of pieces (join_write).  |anywhere|: the first one may have
+ * others before it.  If the border of a range alone does not prove it, the borders of its pieces
+ * are read, by the names that they had when it was written.  After an error, some of its pieces may
+ * have been taken.
+ */
+int join_add_range(struct join *join, const char *name, bool anywhere, struct err *err);
+
+/* Writes NAME.border: all pieces so far as one. */
+int join_write(const struct join *join, const char *name, struct err *err);
 
 /* Returns what is known of a piece, from 0.  It is valid until the next one is taken. */
 const struct join_result *join_piece(const struct join *join, uint32_t number);

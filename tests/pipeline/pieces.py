@@ -5,6 +5,7 @@
 once "nfsdigest join" calls all pieces exact, their operations, repeated messages and problems are
 those of one run, in everything that the wire says.  Pieces that join wants again are made again."""
 import collections
+import itertools
 import os
 import pathlib
 import random
@@ -16,7 +17,7 @@ import json
 
 SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
 CAPTURES = pathlib.Path(os.environ.get("CAPTURES") or SRC / "captures")
-PROGRAM = os.environ.get("NFSDIGEST", "build/bin/nfsdigest")
+PROGRAM = os.path.abspath(os.environ.get("NFSDIGEST", "build/bin/nfsdigest"))
 sys.path.insert(0, str(SRC / "tests"))
 
 import nfsr  # noqa: E402
@@ -26,6 +27,7 @@ ALL = FEW + ("knfsd-tcp-mtu1500", "knfsd-netem-udp", "knfsd-snap256", "knfsd-vla
              "mem-libnfs-all22", "load-ganesha-mem", "load-ganesha-vfs-again")
 WAITED = (1, 4)  # REPLY_LOST, CAPTURE_ENDED
 failures = []
+numbers = itertools.count()
 reasons = collections.Counter()  # why pieces with a lead-in had to be made again
 
 
@@ -35,9 +37,9 @@ def check(good, what):
         print("FAILED", what)
 
 
-def run(*arguments, codes=(0,)):
+def run(*arguments, codes=(0,), cwd=None):
     done = subprocess.run([PROGRAM] + [str(a) for a in arguments], capture_output=True, text=True,
-                          check=False)
+                          check=False, cwd=cwd)
     check(done.returncode in codes, "%s: %d %s" % (" ".join(map(str, arguments)), done.returncode,
                                                    done.stderr.strip()))
     return done.stdout
@@ -101,6 +103,29 @@ def joined(folder, names):
     return json.loads(run("join", "--json", *[folder / n for n in names], codes=(0, 1)))["pieces"]
 
 
+def tree(folder, names, top=True):
+    """Joins ranges of pieces, in any order; returns the name of all of them, or what join says of each piece."""
+    places = sorted(random.sample(range(1, len(names)), min(len(names) - 1, random.choice((1, 1, 2, 3)))))
+    parts = [names[a:b] for a, b in zip([0] + places, places + [len(names)])]
+    names = [part[0] if len(part) == 1 else tree(folder, part, False) for part in parts]
+    if top:
+        return json.loads(run("join", "--json", *names, codes=(0, 1), cwd=folder))["pieces"]
+    counted = "range%d" % next(numbers)
+    run("join", "-o", counted, *names, codes=(0, 1), cwd=folder)
+    return counted
+
+
+def trees(folder, names):
+    """Whatever is joined first, the same is found of each piece."""
+    known = ("piece", "verdict", "why", "frames", "operations", "frame_shift", "unfinished")
+    one = [[v.get(k) for k in known] for v in
+           json.loads(run("join", "--json", *names, codes=(0, 1), cwd=folder))["pieces"]]
+    for _ in range(2):
+        other = [[v.get(k) for k in known] for v in tree(folder, names)]
+        check(other == one, "a tree of joins: %s, in one: %s" % next(
+            ((a, b) for a, b in zip(other, one) if a != b), (len(other), len(one))))
+
+
 def cut(capture, folder, borders, lead, truth):
     """Returns how many pieces were made again."""
     ranges = list(zip([0] + borders, borders + [1 << 62]))
@@ -110,6 +135,7 @@ def cut(capture, folder, borders, lead, truth):
     made = [make(capture, folder, n, *options, *s) for n, s in zip(names, spans)]
     again = set()
     continued = set()
+    trees(folder, names)
     for v in joined(folder, names):
         reasons[re.split(" between| at byte|: ", v.get("why", ""))[0]] += v["verdict"] != "exact"
     for _ in range(len(ranges) + 1):
@@ -129,6 +155,7 @@ def cut(capture, folder, borders, lead, truth):
         for i in sorted(continued):
             made[i] = make(capture, folder, names[i], "--continue", folder / names[i - 1], *spans[i])
     check(not todo, "%s at %s: never exact: %s" % (capture.name, borders, verdicts))
+    trees(folder, names)
     found = Trace()
     for name, m, piece in zip(names, made, verdicts):
         check((m["frames"], m["lead_in_frames"], m["operations"]) == (

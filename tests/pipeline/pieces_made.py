@@ -5,6 +5,7 @@
 join says so, and why; the piece, made again, has the records of one run.  Where the case says so, the piece that
 was made on its own had others: join had to say it.
 2. Captures of everything, and of captures, cut anywhere, against one run."""
+import json
 import os
 import pathlib
 import random
@@ -16,7 +17,7 @@ sys.path.insert(0, str(SRC / "tests/gen"))
 sys.path.insert(0, str(SRC / "tests/pipeline"))
 
 import pieces  # noqa: E402
-from cut_cases import CASES, Cut  # noqa: E402
+from cut_cases import CASES, Cut, acknowledge  # noqa: E402
 from cut_mix import WHAT, frames_before, met, mixed, of_captures  # noqa: E402
 from pieces import Trace, check, compare, failures, joined, make, run  # noqa: E402
 
@@ -61,6 +62,51 @@ def one(folder, name, case):
     compare(truth, records(folder, "ab", verdicts), f"{name}, made again")
 
 
+def ranges(folder):
+    """Pieces are joined as a range before those in front of them: what the range asks of these is found out then."""
+    for late in False, True:
+        cut = Cut()
+        flow, other = cut.tcp(), cut.udp("10.0.0.2")
+        cut.get(flow, 1)
+        op = cut.ask(other, 9)
+        acknowledge(flow)
+        for _ in range(2):
+            cut.lead()
+            cut.border()
+        cut.get(flow, 2)  # nobody in the range has seen the connection
+        if late:
+            cut.answer(other, op)
+        capture = folder / "ranges.pcap"
+        cut.trace.write(capture)
+        at = cut.offsets()
+        make(capture, folder, "a", "--to", at[1])
+        for name, lead, begin, end in ("b", at[0], at[1], ("--to", at[3])), ("c", at[2], at[3], ("--last",)):
+            make(capture, folder, name, "--from", begin, "--lead-in", begin - lead, "--lead-in-time", "0s", *end)
+        verdicts = json.loads(run("join", "--json", "-o", "bc", "b", "c", cwd=folder))["pieces"]
+        check([v["verdict"] for v in verdicts] == ["open", "exact"], f"a range: {verdicts}")
+        for name in "bc":
+            os.rename(folder / f"{name}.border", folder / f"{name}.away")
+        if late:  # which piece it is, only these tell
+            pieces.refused(folder, 3, "b.border: cannot be opened", "join", "a", "bc")
+        else:
+            verdicts = json.loads(run("join", "--json", "a", "bc", cwd=folder))["pieces"]
+            check([v["verdict"] for v in verdicts] == ["exact"] * 3 and len(verdicts[0]["unfinished"]) == 1 and
+                  verdicts[2]["frames_before"] == cut.marks[3], f"a range alone: {verdicts}")
+        for name in "bc":
+            os.rename(folder / f"{name}.away", folder / f"{name}.border")
+        verdicts = json.loads(run("join", "--json", "a", "bc", cwd=folder, codes=(int(late),)))["pieces"]
+        check([v["verdict"] for v in verdicts] == ["exact", "exact", "again" if late else "exact"] and
+              ("came late" in verdicts[2].get("why", "")) == late, f"a range: {verdicts}")
+    pieces.refused(folder, 3, "the pieces before it are missing", "join", "bc")
+    pieces.refused(folder, 3, "a piece twice", "join", "-o", "none", "a", "b", "bc")
+    pieces.refused(folder, 3, "was made with --last", "join", "-o", "none", "bc", "a")
+    data = bytearray((folder / "bc.border").read_bytes())
+    data[len(data) // 2] ^= 1
+    (folder / "bc.border").write_bytes(data)
+    pieces.refused(folder, 3, "bc.border", "join", "a", "bc")
+    check(not (folder / "none.border").exists(), "a refused range was written")
+
+
 def anywhere(folder, trace, name, lead, rounds, rng):
     """Cuts at random bytes.  Returns what stood over the borders, how many pieces, and how many made again."""
     capture = folder / name
@@ -103,6 +149,7 @@ def main():
         for one_case in chosen or CASES:
             one(folder, one_case, CASES[one_case])
         if not chosen:
+            ranges(folder)
             anywhere_all(folder, rounds)
     return 1 if failures else 0
 
