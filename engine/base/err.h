@@ -21,14 +21,16 @@ struct err {
     char text[512]; /* names the file, frame or record and what to do */
 };
 
-/* Fills |err| (which may be NULL) and returns -|code|. */
+/* Fills |err| (which may be NULL) and returns -|code|.  Errors are rare: what leads to them is kept
+ * apart from the code that runs all the time. */
 int err_set(struct err *err, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((cold, format(printf, 3, 4)));
 
 /* Reports "out of memory for |what|" as an ERR_SYSTEM. */
-int err_memory(struct err *err, const char *what);
+int err_memory(struct err *err, const char *what) __attribute__((cold));
 
 /* Puts "|format|: " before the text that is already there; returns -err->code. */
-int err_prefix(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int err_prefix(struct err *err, const char *format, ...)
+    __attribute__((cold, format(printf, 2, 3)));
 
 #endif
