@@ -82,3 +82,10 @@ uint64_t seen_digest(uint64_t size, int64_t mtime, int64_t ctime)
 
     return XXH3_64bits(all, sizeof(all));
 }
+
+uint16_t seen_contents(uint64_t size, int64_t mtime)
+{
+    const uint64_t all[] = { size, (uint64_t)mtime };
+
+    return (uint16_t)XXH3_64bits(all, sizeof(all));
+}

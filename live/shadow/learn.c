@@ -169,16 +169,6 @@ struct saying {
     const struct attributes *after;
 };
 
-/* Since it was seen, a client moved something, or took a name of a file, and nobody knows which one
- * it was: its ctime changed. */
-static bool may_be_renamed(const struct shadow *s, const struct mirror_object *object)
-{
-    const struct known *k = known_of(s, object->id);
-    bool may_be_linked = object->type != OBJECT_DIR && (!k->has_links || k->was_linked);
-
-    return k->seen.end <= s->moved_unknown || (may_be_linked && k->seen.end <= s->gone_unknown);
-}
-
 static void note_unknown_names(struct shadow *s, const struct request *r)
 {
     const struct effect *e = effect_of(r);
@@ -204,6 +194,29 @@ static bool is_behind(const struct attributes_seen *seen, const struct saying *i
     return a && seen->digest != seen_digest(a->size, a->mtime, a->ctime);
 }
 
+/* Of size, mtime and ctime, ctime alone is another one. */
+static bool is_ctime_alone(const struct attributes_seen *seen, const struct saying *it)
+{
+    const struct attributes_before *b = it->before;
+    const struct attributes *a = it->after;
+
+    if (b)
+        return seen->contents == seen_contents(b->size, b->mtime);
+    return a && seen->contents == seen_contents(a->size, a->mtime);
+}
+
+/* Since it was seen, a client moved something, or took a name of a file, and nobody knows which one
+ * it was: that may be why its ctime is another one. */
+static bool may_be_renamed(const struct shadow *s, const struct mirror_object *object,
+                           const struct saying *it)
+{
+    const struct known *k = known_of(s, object->id);
+    bool may_be_linked = object->type != OBJECT_DIR && (!k->has_links || k->was_linked);
+
+    return is_ctime_alone(&k->seen, it) &&
+           (k->seen.end <= s->moved_unknown || (may_be_linked && k->seen.end <= s->gone_unknown));
+}
+
 int learn_behind(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err)
 {
     s->counts.behind += object->state == MIRROR_SYNCHRONIZED;
@@ -221,7 +234,8 @@ static void see(struct known *k, const struct saying *it, const struct attribute
                                       .since = is_same ? seen->since : it->end,
                                       .at = is_same ? seen->at : at,
                                       .end = it->end,
-                                      .digest = digest };
+                                      .digest = digest,
+                                      .contents = seen_contents(a->size, a->mtime) };
 }
 
 /* A request that takes or makes names may change the ctime of an object that is not known before
@@ -246,8 +260,8 @@ static int learn_unchanged(struct shadow *s, struct mirror_object *object, const
         k->seen.is_known = false;
         return 0;
     }
-    if (is_behind(&k->seen, it) && object->state != MIRROR_COPYING && !may_be_renamed(s, object) &&
-        learn_behind(s, object, it->begin, err) < 0)
+    if (is_behind(&k->seen, it) && object->state != MIRROR_COPYING &&
+        !may_be_renamed(s, object, it) && learn_behind(s, object, it->begin, err) < 0)
         return -err->code;
     see(k, it, it->after);
     return 0;
@@ -307,7 +321,7 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
                                has_after && !changes ? &after : NULL };
 
     if (!has_rival && !names_may_change(s, r->end) && is_behind(&k->seen, &it) &&
-        !may_be_renamed(s, object) && learn_behind(s, object, r->begin, err) < 0)
+        !may_be_renamed(s, object, &it) && learn_behind(s, object, r->begin, err) < 0)
         return -err->code;
     if (has_after) {
         if (after.type)

@@ -20,8 +20,10 @@ struct attributes_seen {
     uint64_t since, end; /* entries in which they were seen first and last */
     uint64_t digest;     /* seen_digest */
     uint32_t at;         /* when |since| was, in seconds since 1970, rounded up */
+    uint16_t contents;   /* seen_contents */
     bool is_known;
 };
+uint16_t seen_contents(uint64_t size, int64_t mtime); /* a digest of what names leave alone */
 uint64_t seen_digest(uint64_t size, int64_t mtime, int64_t ctime);
 
 /* What most objects do not have. */
