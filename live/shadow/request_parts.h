@@ -123,6 +123,7 @@ struct request {
     uint32_t flow;
     uint32_t waits;      /* for so many others, and held objects */
     uint32_t number;     /* in the order of the queue, modulo 2^32 */
+    uint32_t counted;    /* bytes, in |waiting_bytes| */
     uint16_t call_flags; /* SIGHTING_ bits */
     uint32_t objects[TEE_OBJECTS], epochs[TEE_OBJECTS];
     bool known[TEE_OBJECTS];

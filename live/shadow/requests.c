@@ -63,6 +63,7 @@ static void free_exchange(struct exchange *sut)
 
 void requests_free(struct shadow *s, struct request *r)
 {
+    s->counts.waiting_bytes -= r->counted;
     touches_clear(s, r);
     reading_drop(s, r);
     free(r->call);
@@ -96,10 +97,26 @@ void requests_free_all(struct shadow *s)
     free_list(s, &s->pending);
 }
 
+static uint64_t exchange_bytes(const struct exchange *sut)
+{
+    const struct list_more *more = sut->more;
+
+    return sizeof(*sut) + sut->call.cap + sut->reply.cap + sut->changing.cap +
+           (more ? sizeof(*more) + more->count * sizeof(*more->first) + more->bytes : 0);
+}
+
 uint64_t requests_bytes(const struct request *r)
 {
     return sizeof(*r) + r->touch_count * sizeof(*r->touches) + r->call_len + r->reply_len +
-           r->packed_len;
+           r->packed_len + (r->sut ? exchange_bytes(r->sut) : 0);
+}
+
+void requests_count(struct request *r)
+{
+    uint32_t bytes = (uint32_t)requests_bytes(r);
+
+    r->shadow->counts.waiting_bytes += (uint64_t)bytes - r->counted;
+    r->counted = bytes;
 }
 
 struct exchange *requests_exchange(struct request *r, struct err *err)

@@ -57,7 +57,7 @@ int send_queue(struct shadow *s, struct request *r, struct err *err)
     r->stage = STAGE_WAITING;
     requests_append(&s->pending, r);
     s->counts.waiting++;
-    s->counts.waiting_bytes += bytes;
+    requests_count(r);
     if (!r->waits)
         make_ready(s, r);
     return 0;
@@ -83,14 +83,12 @@ static int note_changes(struct shadow *s, const struct request *r, struct err *e
 /* The SUT has answered, or never will; then |fate| says why. */
 static int done(struct shadow *s, struct request *r, enum shadow_fate fate, struct err *err)
 {
-    uint64_t bytes = requests_bytes(r);
-
     if (r->stage == STAGE_SENT || r->stage == STAGE_ASKING)
         s->counts.in_flight--;
     r->stage = STAGE_ANSWERED;
     r->fate = (uint8_t)fate;
     s->counts.waiting--;
-    s->counts.waiting_bytes -= bytes;
+    requests_count(r);
     if (note_changes(s, r, err) < 0)
         return -err->code;
     order_release(s, r);
@@ -201,6 +199,7 @@ static int send_again(struct shadow *s, struct request *r)
 {
     r->stage = STAGE_WAITING;
     s->counts.in_flight--;
+    requests_count(r);
     make_ready(s, r);
     return 0;
 }

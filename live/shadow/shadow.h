@@ -20,9 +20,11 @@
  *
  * Memory: that of the mirror, of the tap's engine and of the copy, and 80 bytes, for each object,
  * and 72 more if it was changed or not synchronized for a while; that of the log; 1 MiB of
- * histograms; |queue_bytes| for requests on their way to the SUT (request_parts.h); and the calls
- * that the reference has not answered: at most as many as the engine keeps (flow/options.h), with
- * all their bytes.  tests/bench/tee_memory.py measures it.
+ * histograms; |queue_bytes| for requests on their way to the SUT (request_parts.h), and those that
+ * it has answered and that wait for their turn in the log, with the messages of both servers;
+ * beyond that come only the SUT's answers to requests that were there before it was reached (of a
+ * listing up to 16 MiB); and the calls that the reference has not answered: at most as many as the
+ * engine keeps (flow/options.h), with all their bytes.  tests/bench/tee_memory.py measures it.
  */
 #ifndef NFSDIGEST_SHADOW_SHADOW_H
 #define NFSDIGEST_SHADOW_SHADOW_H
@@ -47,7 +49,7 @@ struct shadow_place {
 struct shadow_limits {
     uint32_t in_flight;       /* requests at the SUT at once; 0: 128 */
     uint32_t queue;           /* requests that wait for the SUT, or for others; 0: 8192 */
-    uint64_t queue_bytes;     /* their messages; 0: 64 MiB */
+    uint64_t queue_bytes;     /* theirs, and of those that are not judged yet; 0: 64 MiB */
     int64_t timeout;          /* of the SUT for a request, ns; 0: 10 s */
     uint64_t contents, notes; /* of changes while objects are copied; 0: 64 MiB, 32 MiB */
     uint64_t sync_bytes;      /* a second, read from the reference by the copy; 0: no limit */
@@ -129,7 +131,7 @@ struct shadow_counts {
     uint64_t mended;             /* copied again because a change could not be sent to the SUT */
     uint64_t sut_lost, sut_anew; /* connections; how often it had begun anew */
     uint64_t waiting, in_flight; /* now */
-    uint64_t waiting_bytes;      /* now */
+    uint64_t waiting_bytes;      /* now; also of those that wait for their turn in the log */
     struct scrub_counts scrub;
 };
 

@@ -198,7 +198,10 @@ void requests_drop(struct shadow *s, struct request *r);
 /* Frees it without counting. */
 void requests_free(struct shadow *s, struct request *r);
 void requests_free_all(struct shadow *s);
+/* With the messages of the SUT. */
 uint64_t requests_bytes(const struct request *r);
+/* Counts its bytes as they are now, in |waiting_bytes|, until it is freed. */
+void requests_count(struct request *r);
 /* Sets what others look at, so that they need not read it. */
 void requests_sum_up(struct request *r, const struct effect *effect);
 /* Takes the bytes of long messages away, that are not needed if it is not sent. */

@@ -256,6 +256,8 @@ static int note_changing(const struct touch *listing, const struct touch *changi
     if (buf_append(&sut->changing, name.data, name.len) < 0 ||
         buf_append(&sut->changing, "", 1) < 0)
         return err_memory(err, "requests");
+    if (listing->request->counted)
+        requests_count(listing->request);
     return 0;
 }
 

@@ -391,13 +391,60 @@ static void test_found(void **state)
     }
 }
 
+/* What the SUT has answered counts, with both servers' messages, until it is judged. */
+static void test_bounded(void **state)
+{
+    static const struct asking get = { .procedure = GETATTR, .on = F };
+    struct request *r[4];
+    uint64_t bytes;
+
+    (void)state;
+    set_up();
+    s.loop = loop_new(&err);
+    assert_non_null(s.loop);
+    for (uint32_t i = 0; i < 4; i++) {
+        r[i] = malloc(sizeof(*r[i]));
+        assert_non_null(r[i]);
+        ask(r[i], &get, 10 + i, 20 + i);
+    }
+    bytes = requests_bytes(r[0]);
+    s.limits = (struct shadow_limits){ .queue = 9, .queue_bytes = 4 * bytes };
+    assert_int_equal(send_queue(&s, r[0], &err), 0);
+    assert_int_equal(send_queue(&s, r[1], &err), 0);
+    assert_int_equal(s.counts.waiting_bytes, 2 * bytes);
+    assert_int_equal(buf_reserve(&r[1]->sut->reply, 2 * bytes), 0);
+    assert_int_equal(done(&s, r[1], FATE_COMPARED, &err), 0); /* |r[0]| is not answered */
+    assert_int_equal(s.counts.waiting, 1);
+    assert_true(s.counts.waiting_bytes >= 4 * bytes);
+    assert_int_equal(send_queue(&s, r[2], &err), 0);
+    assert_int_equal(r[2]->fate, FATE_SUT_SLOW);
+    assert_ptr_equal(s.recent.first, r[2]);
+    s.ready = s.last_ready = NULL;
+
+    s.is_ending = true; /* nothing is forgotten */
+    requests_take_first(&s.pending);
+    requests_free(&s, r[0]);
+    assert_true(s.counts.waiting_bytes >= 3 * bytes);
+    requests_take_first(&s.pending);
+    requests_free(&s, r[1]);
+    assert_int_equal(s.counts.waiting_bytes, 0);
+    assert_int_equal(send_queue(&s, r[3], &err), 0);
+    assert_int_equal(r[3]->stage, STAGE_WAITING);
+    requests_free_all(&s);
+    assert_int_equal(s.counts.waiting_bytes, 0);
+    loop_unidle(s.loop, &s.send);
+    loop_unidle(s.loop, &s.judge);
+    loop_free(s.loop);
+    tear_down();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rewritten), cmocka_unit_test(test_not_known),
         cmocka_unit_test(test_listings),  cmocka_unit_test(test_order),
         cmocka_unit_test(test_held),      cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_found),
+        cmocka_unit_test(test_found),     cmocka_unit_test(test_bounded),
     };
 
     wire_init();
