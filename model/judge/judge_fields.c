@@ -167,6 +167,20 @@ static void leave_open(struct judge *j, const struct place *place)
         j->left_open |= not_same[place->whose]; /* the log names the entries that are the same */
 }
 
+static int why_rights(const struct judge *j)
+{
+    return j->pair->not_same & 1u << OF_OBJECT ? WITHHELD_NOT_SAME : sync_rights(j);
+}
+
+int fields_open_rights(struct fields *f, const struct place *place)
+{
+    int reason = is_about_rights(f->j, place) ? why_rights(f->j) : 0;
+
+    if (reason && reason != WITHHELD_OVERLAP)
+        leave_open(f->j, place);
+    return reason;
+}
+
 /* |ref|, |sut|: NULL where there is none. */
 static int why_withheld(struct fields *f, const struct place *place, const struct item *ref,
                         const struct item *sut, struct err *err)
@@ -189,7 +203,7 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
     if (j->partly && is_about_found(j, place) && j->pair->overlap & OVERLAP_NAME)
         return WITHHELD_OVERLAP;
     if (is_about_rights(j, place))
-        return j->pair->not_same & 1u << OF_OBJECT ? WITHHELD_NOT_SAME : sync_rights(j);
+        return why_rights(j);
     if (!is_volatile(place))
         return 0;
     if (place->is_time && j->pair->logged & open_time(place))

@@ -42,6 +42,8 @@ const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,
 /* Counts and reports a difference of a field, described in |f->what|. */
 int fields_differ(struct fields *f, enum difference_kind kind, const struct compare_rule *rule,
                   const struct item *ref, const struct item *sut, struct err *err);
+/* Returns why it is left open what a list of access rights has, or 0. */
+int fields_open_rights(struct fields *f, const struct place *place);
 
 /* Call these before and after the comparison of an element of a list. */
 int fields_enter(struct fields *f, struct span ref, struct span sut, struct err *err);

@@ -89,7 +89,7 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
                             .element = name,
                             .what = what };
     struct item item = { .place = list->place };
-    int result;
+    int result, reason;
 
     snprintf(what, sizeof(what), "only %s%s%s", in_ref ? "ref" : "sut", how ? ", other " : "",
              how ? how : "");
@@ -106,6 +106,11 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
     if (f->in_listing && sync_listed(f->j)) {
         list->place->n.withheld++; /* the directory was not the same */
         return judge_withhold(f->j, WITHHELD_ORDER, list->place, err);
+    }
+    reason = f->in_listing ? 0 : fields_open_rights(f, list->place);
+    if (reason) {
+        list->place->n.withheld++;
+        return judge_withhold(f->j, (enum withheld_reason)reason, list->place, err);
     }
     list->place->n.different++;
     if (f->in_listing)

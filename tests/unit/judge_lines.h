@@ -19,6 +19,7 @@
  *     done=N eof=1 data=WORD      of READ and WRITE
  *     list=a,b more=c eof=0       listings; |more|: a further reply
  *     esize emode ... efileid     attributes of entries
+ *     acl=75                      of GETACL: entries of users, with these rights
  *     silent=sut                  no reply of this side, or of "both"
  *     cut=1 cut=2                 not captured as a whole; its contents were not
  * The request:
@@ -244,9 +245,12 @@ static inline void put_sattr3(uint8_t *body, uint32_t *len, int side)
 /* --- operations */
 
 static const char *const procedures[] = {
-    "NULL",  "GETATTR", "SETATTR", "LOOKUP", "ACCESS", "READLINK", "READ", "WRITE",   "CREATE",
-    "MKDIR", "SYMLINK", "MKNOD",   "REMOVE", "RMDIR",  "RENAME",   "LINK", "READDIR", "READDIRPLUS",
+    "NULL",   "GETATTR", "SETATTR", "LOOKUP",      "ACCESS", "READLINK", "READ",
+    "WRITE",  "CREATE",  "MKDIR",   "SYMLINK",     "MKNOD",  "REMOVE",   "RMDIR",
+    "RENAME", "LINK",    "READDIR", "READDIRPLUS", "GETACL", /* of NFSACL */
 };
+
+enum { GETACL = 18 };
 
 struct subject {
     uint32_t row;
@@ -293,6 +297,8 @@ static inline void put_arguments(struct op *op, int side, uint32_t procedure, st
     } else if (procedure == 14 || procedure == 15) {
         put_handle(b, n, side, to.row);
         put_bytes(b, n, to.name, (uint32_t)strlen(to.name));
+    } else if (procedure == GETACL) {
+        put32(b, n, 1); /* mask */
     } else if (procedure >= 16) {
         put64(b, n, number("cookie", side, 0));
         put64(b, n, 0);
@@ -333,6 +339,22 @@ static inline void put_listing(struct op *op, int side, uint32_t procedure, cons
     put64(b, n, number("cookieverf", side, 5));
     put_entries(b, n, side, procedure == 17, word(key, side));
     put32(b, n, (uint32_t)number("eof", side, 1));
+}
+
+static inline void put_acl(uint8_t *b, uint32_t *n, const char *rights)
+{
+    uint32_t count = rights ? (uint32_t)strlen(rights) : 0;
+
+    put32(b, n, 1); /* mask */
+    put32(b, n, count);
+    put32(b, n, count);
+    for (uint32_t i = 0; i < count; i++) {
+        put32(b, n, 2); /* a user */
+        put32(b, n, i);
+        put32(b, n, (uint32_t)(rights[i] - '0'));
+    }
+    put32(b, n, 0);
+    put32(b, n, 0);
 }
 
 /* |key|: of the list of names. */
@@ -386,6 +408,10 @@ static inline void put_result(struct op *op, int side, uint32_t procedure, struc
     } else if (procedure == 15) {
         put_post(b, n, side, s.row);
         put_wcc(b, n, side, subject_of(word("to", side)).row);
+    } else if (procedure == GETACL) {
+        put_post(b, n, side, s.row);
+        if (status == 0)
+            put_acl(b, n, word("acl", side));
     } else if (procedure >= 16) {
         put_post(b, n, side, s.row);
         if (status == 0)
@@ -419,9 +445,9 @@ static inline void make_op(struct judge_half *half, struct op *op, int side, con
     int64_t call = lab_called(side);
 
     assert_int_equal(sscanf(lab.line, "%15s %63s", procedure, target), 2);
-    while (number_of < 18 && strcmp(procedures[number_of], procedure) != 0)
+    while (number_of <= GETACL && strcmp(procedures[number_of], procedure) != 0)
         number_of++;
-    assert_true(number_of < 18);
+    assert_true(number_of <= GETACL);
     s = subject_of(target);
     *op = (struct op){ 0 };
     snprintf(op->data, sizeof(op->data), "%s", word("data", side) ? word("data", side) : "same");
@@ -430,9 +456,10 @@ static inline void make_op(struct judge_half *half, struct op *op, int side, con
     half->answered = !silent || strcmp(silent, side == REF ? "ref" : "sut") != 0;
     half->answered = half->answered && (!silent || strcmp(silent, "both") != 0);
     *e = (struct effect){ .id = lab.op_count,
-                          .program = 100003,
+                          .program = number_of == GETACL ? 100227 : 100003,
                           .version = 3,
-                          .procedure = procedure_find(100003, 3, number_of),
+                          .procedure = number_of == GETACL ? procedure_find(100227, 3, 1)
+                                                           : procedure_find(100003, 3, number_of),
                           .pairing = half->answered ? PAIRED : REPLY_LOST,
                           .rpc_status =
                               half->answered ? (int64_t)number("rpc", side, 0) : STATUS_NONE,

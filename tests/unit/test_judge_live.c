@@ -128,6 +128,8 @@ static void test_outcomes(void **state)
         { "live" },
         { "ACCESS 2 access=1/3 overlap=r", "access(overlap)" },
         { "ACCESS 2 access=1/3", "access: 0x2 only sut" },
+        { "GETACL 2 acl=75/7 overlap=r", "aclcnt(overlap); aclent(overlap)" },
+        { "GETACL 2 acl=75/7", "aclcnt: sut smaller; aclent of 1: only ref" },
         { "LOOKUP 1.. new=1 nlink=6/7 overlap=o", "nlink(overlap)" },
         { "SETATTR 2 status=22/13 overlap=r", "status? (overlap); (status)" },
         { "SETATTR 2 status=13/22 overlap=r", "status? (overlap); (status)" },
@@ -210,6 +212,11 @@ static void test_logged(void **state)
           "mode: 01 only ref, 02 only sut; data: differs" },
         { "READ 4 offset=0 count=4 data=a/b mode=1/2 logged=1",
           "mode(not same); data? (not same)" },
+        /* rights that were changed out of order */
+        { "live" },
+        { "GETACL 2 acl=75/7 changes=5:1 keep=1", "aclcnt(order); aclent(order)" },
+        { "live" },
+        { "GETACL 2 acl=75/7 logged=1", "aclcnt(not same); aclent(not same)" },
         /* times from before that were read too late, by less than times may differ */
         { "live" },
         { "SETATTR 2 set=mode mtime=2019.9" },
