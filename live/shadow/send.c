@@ -110,7 +110,7 @@ int send_give_up(struct shadow *s, bool anew, struct err *err)
     return 0;
 }
 
-/* --- answers */
+/* --- answers: when a call is cancelled, its request may be freed already */
 
 static bool is_same(struct bytes a, struct bytes b)
 {
@@ -265,13 +265,14 @@ static int keep(struct buf *to, struct bytes message)
 static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err)
 {
     struct request *r = ctx;
-    struct shadow *s = r->shadow;
+    struct shadow *s;
     int64_t ahead = send_wall_clock_ahead();
     struct effect sut = { .status = STATUS_NONE };
     int more;
 
     if (answer->outcome == RPC_CANCELLED)
         return 0;
+    s = r->shadow;
     if (r->is_void)
         return done(s, r, FATE_SUT_GONE, err);
     if (answer->outcome == RPC_ANSWERED) {
@@ -330,10 +331,11 @@ static int on_ctime(void *ctx, const struct rpc_answer *answer, struct err *err)
 {
     struct request *r = ctx;
     struct GETATTR3res res = { .status = NFS3ERR_SERVERFAULT };
-    struct exchange *sut = r->sut;
+    struct exchange *sut;
 
     if (answer->outcome == RPC_CANCELLED)
         return 0;
+    sut = r->sut;
     if (r->is_void)
         return done(r->shadow, r, FATE_SUT_GONE, err);
     if (answer->outcome != RPC_ANSWERED)

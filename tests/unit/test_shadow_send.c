@@ -438,6 +438,17 @@ static void test_bounded(void **state)
     tear_down();
 }
 
+/* At the end, calls are cancelled whose requests are freed already. */
+static void test_cancelled(void **state)
+{
+    const struct rpc_answer answer = { .outcome = RPC_CANCELLED };
+
+    (void)state;
+    assert_int_equal(on_answer(NULL, &answer, &err), 0);
+    assert_int_equal(on_more(NULL, &answer, &err), 0);
+    assert_int_equal(on_ctime(NULL, &answer, &err), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_listings),  cmocka_unit_test(test_order),
         cmocka_unit_test(test_held),      cmocka_unit_test(test_guard),
         cmocka_unit_test(test_found),     cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_cancelled),
     };
 
     wire_init();
