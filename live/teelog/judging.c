@@ -133,6 +133,12 @@ static int changed_names(void *ctx, const struct judge_pair *pair, int side, con
 
 /* --- findings */
 
+/* The judge takes the name for one that was told. */
+uint32_t tee_left_open(const struct teelog *log)
+{
+    return judge_left_open(log->judge) | (log->left_entry ? COUNTERPART_OPEN_RESULT : 0);
+}
+
 static bool changes_something(const struct effect *e)
 {
     return (e->object_role | e->name_role | e->name2_role | e->parent2_role) & ROLE_MODIFIES;
@@ -192,8 +198,10 @@ static int differ(void *ctx, const struct judge_pair *pair, const struct differe
     struct tee_verdict *v = log->verdict;
     const struct procedure *procedure = pair->half[REF].effect.procedure;
 
-    if (d->kind == KIND_ENTRY && log->names_left)
+    if (d->kind == KIND_ENTRY && log->names_left) {
+        log->left_entry = true;
         return withhold(ctx, pair, WITHHELD_CHANGING, d->place, d, err);
+    }
     if (!v->differences++)
         snprintf(v->text, sizeof(v->text), "%s %.60s: reference %.40s, SUT %.40s",
                  procedure ? procedure->name : "?", d->place ? d->place->path : d->field,

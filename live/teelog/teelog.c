@@ -148,7 +148,6 @@ static uint32_t conditions_of(const struct teelog *log, const struct tee_pair *g
             !(i == TEE_NEW && given->made))
             bits |= accessed[i];
     }
-    bits |= given->names_left ? COUNTERPART_OPEN_RESULT : 0;
     return bits | (given->scrubs ? COUNTERPART_SCRUBS : 0);
 }
 
@@ -262,6 +261,7 @@ static int judge(struct teelog *log, const struct tee_pair *given, struct tee_ve
                  struct err *err)
 {
     log->verdict = v;
+    log->left_entry = false;
     log->pair.id = (int64_t)++log->counts.pairs;
     log->pair.kind = ALIGN_PAIR;
     log->pair.overlap = given->overlap;
@@ -292,7 +292,7 @@ static int finish_listing(struct teelog *log, struct tee_listing *l, struct tee_
     log->listing = l;
     result = judge(log, &first, v, err);
     if (result == 0) {
-        conditions |= judge_left_open(log->judge);
+        conditions |= tee_left_open(log);
         count(log, v);
         result = may_log(log, v) ? log_listing(log, l, conditions, v, err) : 0;
     }
@@ -353,7 +353,7 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
     conditions = conditions_of(log, given);
     if (judge(log, given, v, err) < 0)
         return -err->code;
-    conditions |= judge_left_open(log->judge);
+    conditions |= tee_left_open(log);
     count(log, v);
     if (log->pair.half[REF].effect.succeeded &&
         tee_listings_note(log, given, &log->pair.half[REF].effect, err) < 0)

@@ -117,6 +117,7 @@ struct teelog {
     struct tee_listing *listing;
     bool scrubs;           /* tee_pair's */
     bool names_left;       /* likewise, of any part of a listing */
+    bool left_entry;       /* because of that, a name of one side only was withheld */
     struct bytes changing; /* likewise */
 };
 
@@ -191,6 +192,8 @@ int tee_listings_note(struct teelog *log, const struct tee_pair *pair, const str
 /* judging.c */
 int tee_judge_open(struct teelog *log, struct err *err);
 void tee_judge_free(struct teelog *log);
+/* Bits of the pair that was judged last: what readers of the log have to leave open, too. */
+uint32_t tee_left_open(const struct teelog *log);
 void tee_half_fill(struct judge_half *half, const struct record_operation *operation, int64_t id);
 
 /* groups.c */
