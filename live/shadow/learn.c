@@ -285,7 +285,7 @@ static int learn_link(void *ctx, const struct effect_entry *entry)
                                              ? mirror_find_sut(s->mirror, entry->handle)
                                              : NULL;
 
-    if (object)
+    if (object && object->id < s->known_end) /* or only the copy knows it so far */
         known_of(s, object->id)->was_linked = true;
     return 0;
 }

@@ -391,6 +391,40 @@ static void test_found(void **state)
     }
 }
 
+/* What the SUT lists may be an object that only the copy knows so far. */
+static void test_linked(void **state)
+{
+    static const struct asking list = { .procedure = READDIRPLUS, .on = D1 };
+    static const struct bytes name = { (const uint8_t *)"n", 1 },
+                              strange = { (const uint8_t *)"other", 5 };
+    struct post_op_attr linked = { true, { .type = NF3REG, .nlink = 2 } };
+    struct entryplus3 entries[] = { { 1, name, 1, linked, true, handle_of(SUT, F) },
+                                    { 2, name, 2, linked, true, strange } };
+    struct READDIRPLUS3res res = { .entries = { entries, 2, 2 }, .eof = true };
+    struct rpc_header header = { .status = RPC_SUCCESS };
+    struct buf body = { 0 };
+    struct xdr_put put = xdr_put_to(&body, 4096);
+    struct mirror_object *object;
+    struct request r;
+    struct effect sut;
+
+    (void)state;
+    set_up();
+    object = mirror_add(s.mirror, strange, &err);
+    assert_int_equal(mirror_set_sut_handle(s.mirror, object, strange, &err), 0);
+    assert_true(object->id >= s.known_end);
+    ask(&r, &list, 1, 2);
+    assert_int_equal(bind_write(nfs3_binding(READDIRPLUS)->result, &put, &res), 0);
+    sut = read_answer(
+        &r, &(struct rpc_answer){ .header = &header, .body = { body.data, (uint32_t)body.len } });
+    learn_links(&s, &r, &sut);
+    assert_true(known_of(&s, F)->was_linked);
+    assert_false(known_of(&s, object->id)->was_linked); /* there may be no room for it */
+    drop(&r);
+    buf_free(&body);
+    tear_down();
+}
+
 /* What the SUT has answered counts, with both servers' messages, until it is judged. */
 static void test_bounded(void **state)
 {
@@ -456,7 +490,7 @@ int main(void)
         cmocka_unit_test(test_listings),  cmocka_unit_test(test_order),
         cmocka_unit_test(test_held),      cmocka_unit_test(test_guard),
         cmocka_unit_test(test_found),     cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_linked),
     };
 
     wire_init();
