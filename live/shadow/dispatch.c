@@ -229,10 +229,12 @@ int dispatch_made(struct shadow *s, const struct request *r, struct err *err)
         object && object->parent ? mirror_at(s->mirror, object->parent) : NULL;
 
     if (!parent || parent->state != MIRROR_SYNCHRONIZED || object->state != MIRROR_UNKNOWN ||
-        !object->type || !paths_want(s, object))
+        !paths_want(s, object))
         return 0;
     if (!object->sut_handle_len)
         return dispatch_again(s, parent, r->end, err);
+    if (!object->type)
+        return 0;
     copy_wake(s->copy);
     return mirror_set_state(s->mirror, object, MIRROR_QUEUED, err);
 }

@@ -324,7 +324,7 @@ static void test_being_made(void **state)
     static const struct asking make = { .procedure = CREATE, .on = D1, .made = F, .name = "a" };
 
     (void)state;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         bool is_queued = i != 0, has_handle = i == 2, is_known = i == 3;
         struct mirror_object *file, *directory;
         struct shadow s;
@@ -338,6 +338,8 @@ static void test_being_made(void **state)
                          0);
         if (!is_known)
             assert_int_equal(mirror_set_sut_handle(s.mirror, file, (struct bytes){ 0 }, &err), 0);
+        if (i == 4)
+            file->type = 0; /* the reply did not say it */
         ask(&s, &r, &make, 10, 20);
         r.stage = is_queued ? STAGE_WAITING : STAGE_ANSWERED;
         assert_int_equal(dispatch_again(&s, file, 10, &err), 0);
