@@ -302,6 +302,16 @@ static void tell_reads(struct shadow *s, const struct request *r)
         teelog_accessed(s->log, r->objects[TEE_OBJECT], until);
 }
 
+/* Of a request that is not judged. */
+static int tell_names(struct shadow *s, const struct request *r, struct err *err)
+{
+    const struct exchange *sut = sut_of(r);
+
+    return r->changes_names && sut->has_reply && (effect_of(r)->succeeded || sut->succeeded)
+               ? teelog_names(s->log, r->objects, effect_of(r), err)
+               : 0;
+}
+
 /* What |r| made counted as the same on both sides, as it was nowhere before; nobody looked. */
 static int check_made(struct shadow *s, const struct request *r, struct err *err)
 {
@@ -341,7 +351,9 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
         tell_changes(s, r);
     else
         tell_reads(s, r);
-    result = is_judged ? 0 : check_made(s, r, err);
+    result = is_judged ? 0 : tell_names(s, r, err);
+    if (result == 0 && !is_judged)
+        result = check_made(s, r, err);
     if (result == 0)
         result = dispatch_made(s, r, err);
     requests_drop(s, r);

@@ -188,19 +188,17 @@ int tee_listing_take(struct teelog *log, const struct tee_pair *pair,
     return 0;
 }
 
-int tee_listings_note(struct teelog *log, const struct tee_pair *pair, const struct effect *e,
-                      struct err *err)
+int teelog_names(struct teelog *log, const uint32_t object[TEE_OBJECTS], const struct effect *e,
+                 struct err *err)
 {
     for (uint32_t i = 0; effect_changes_names(e) && i < TEELOG_LISTINGS; i++) {
         struct tee_listing *l = &log->listings[i];
 
         if (!l->number)
             continue;
-        if (l->pair.object[TEE_OBJECT] == pair->object[TEE_OBJECT] &&
-            note_name(l, e->name, err) < 0)
+        if (l->pair.object[TEE_OBJECT] == object[TEE_OBJECT] && note_name(l, e->name, err) < 0)
             return -err->code;
-        if (l->pair.object[TEE_OBJECT] == pair->object[TEE_PARENT2] &&
-            note_name(l, e->name2, err) < 0)
+        if (l->pair.object[TEE_OBJECT] == object[TEE_PARENT2] && note_name(l, e->name2, err) < 0)
             return -err->code;
     }
     return 0;

@@ -356,7 +356,7 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
     conditions |= tee_left_open(log);
     count(log, v);
     if (log->pair.half[REF].effect.succeeded &&
-        tee_listings_note(log, given, &log->pair.half[REF].effect, err) < 0)
+        teelog_names(log, given->object, &log->pair.half[REF].effect, err) < 0)
         return -err->code;
     return may_log(log, v) ? log_pair(log, given, conditions, v, err) : 0;
 }

@@ -185,10 +185,6 @@ static inline struct bytes tee_next_name(struct bytes *names)
 
 /* The listing at hand may have the name or not, and what stood for it before or after. */
 bool tee_is_changing(const struct teelog *log, struct bytes name);
-/* A pair changes names of a directory. */
-int tee_listings_note(struct teelog *log, const struct tee_pair *pair, const struct effect *effect,
-                      struct err *err);
-
 /* judging.c */
 int tee_judge_open(struct teelog *log, struct err *err);
 void tee_judge_free(struct teelog *log);

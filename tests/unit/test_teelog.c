@@ -329,6 +329,11 @@ static void names_that_change(void **state)
 
 static void wait_for_ends(bool by_cookies)
 {
+    const struct effect removes = { .procedure = procedure_find(100003, 3, 12),
+                                    .name = { (const uint8_t *)"a", 1 },
+                                    .roles = ROLE_NAME,
+                                    .succeeded = true };
+    struct err err = { 0 };
     static const bool no[SIDES] = { false, false }, yes[SIDES] = { true, true };
     struct nfsr_summary seen[SIDES];
     struct world w;
@@ -338,6 +343,10 @@ static void wait_for_ends(bool by_cookies)
     /* cut in other places, in another order */
     assert_int_equal(list(&w, 0, (const char *[SIDES]){ "abc", "fb" }, no, false), TEE_WITHHELD);
     assert_int_equal(list(&w, 3, (const char *[SIDES]){ "def", "edca" }, yes, true), TEE_AGREES);
+    /* likewise, while a request that was not compared took a name */
+    assert_int_equal(list(&w, 0, (const char *[SIDES]){ "abc", "bc" }, no, false), TEE_WITHHELD);
+    assert_int_equal(teelog_names(w.log, w.next.object, &removes, &err), 0);
+    assert_int_equal(list(&w, 3, (const char *[SIDES]){ "def", "def" }, yes, true), TEE_WITHHELD);
     /* a name of one side */
     assert_int_equal(list(&w, 0, (const char *[SIDES]){ "abc", "abc" }, no, false), TEE_WITHHELD);
     assert_int_equal(list(&w, 3, (const char *[SIDES]){ "def", "de" }, yes, true), TEE_DIFFERS);
