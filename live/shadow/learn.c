@@ -30,13 +30,19 @@ static int learn_object(struct shadow *s, const struct record_object *record, st
     return 0;
 }
 
+/* It was not forgotten; then its id may stand for another one, which perhaps only the copy knows.
+ */
+static bool is_still(const struct shadow *s, uint32_t object, uint32_t generation)
+{
+    return known_of(s, object)->is_there && known_of(s, object)->generation == generation;
+}
+
 /* The mirror's object; NULL: it was forgotten. */
 static struct mirror_object *object_of(const struct shadow *s, uint64_t id)
 {
     const struct engine_object *of = id < s->engine_cap ? &s->engine_objects[id] : NULL;
 
-    return of && of->object && known_of(s, of->object)->is_there &&
-                   known_of(s, of->object)->generation == of->generation
+    return of && of->object && is_still(s, of->object, of->generation)
                ? mirror_at(s->mirror, of->object)
                : NULL;
 }
@@ -59,7 +65,7 @@ static int learn_name(struct shadow *s, const struct record_name *record, struct
         note_removed(s, object->id);
     if (record->event == NAME_GONE)
         s->names_gone[s->next_gone++ % NAMES_GONE] =
-            (struct name_gone){ parent->id, object->id,
+            (struct name_gone){ parent->id, object->id, known_of(s, object->id)->generation,
                                 XXH3_64bits(record->name.data, record->name.len), s->position };
     if (record->event == NAME_REMOVED || record->event == NAME_GONE) {
         mirror_remove_name(s->mirror, object, parent, record->name);
@@ -100,7 +106,7 @@ static uint32_t named_before(const struct shadow *s, const struct request *r, ui
         const struct name_gone *n = &s->names_gone[i];
 
         if (n->parent == parent && n->hash == hash && n->entry > r->begin &&
-            mirror_at(s->mirror, n->object))
+            is_still(s, n->object, n->generation))
             return n->object;
     }
     return 0;

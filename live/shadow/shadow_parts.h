@@ -64,8 +64,8 @@ enum { KNOWN_CHUNK = 1024 };
 /* A name that went because a reply said that its object has one link: the request that took it may
  * be answered later. */
 struct name_gone {
-    uint32_t parent, object;
-    uint64_t hash, entry; /* of the name; of the reply */
+    uint32_t parent, object, generation; /* the last one: of |object| */
+    uint64_t hash, entry;                /* of the name; of the reply */
 };
 
 enum { NAMES_GONE = 64 };

@@ -221,9 +221,18 @@ static void test_gone_early(void **state)
         struct shadow s;
 
         begin(&s);
-        s.names_gone[5] = (struct name_gone){ D1, F, XXH3_64bits("x", 1), 25 };
+        s.names_gone[5] =
+            (struct name_gone){ D1, F, known_of(&s, F)->generation, XXH3_64bits("x", 1), 25 };
         ask(&s, &r, &remove, begun, 40);
         assert_int_equal(learn_named(&s, &r, &unused).gone, begun == 20 ? F : 0);
+        /* the copy finds another object, which gets the id */
+        mirror_forget(s.mirror, mirror_at(s.mirror, F));
+        known_forget(known_of(&s, F));
+        assert_int_equal(mirror_add(s.mirror, handle_of(OBJECTS_END), &err)->id, F);
+        assert_int_equal(learn_named(&s, &r, &unused).gone, 0);
+        /* a client does */
+        assert_non_null(known_get(&s, F, &err));
+        assert_int_equal(learn_named(&s, &r, &unused).gone, 0);
         drop(&r);
         mirror_close(s.mirror);
         known_free_all(&s);

@@ -38,7 +38,7 @@ enum {
 
 static struct bytes handle_of(uint32_t object)
 {
-    static uint8_t bytes[OBJECTS_END];
+    static uint8_t bytes[OBJECTS_END + 1];
 
     bytes[object] = (uint8_t)object;
     return (struct bytes){ &bytes[object], 1 };
