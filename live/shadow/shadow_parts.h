@@ -248,6 +248,8 @@ void touches_clear(struct shadow *s, struct request *r);
 /* Gives |r|, which ends now, and all that were under way with it their bits.  Objects whose order
  * of changes is not known are copied again. */
 int touches_meet(struct shadow *s, struct request *r, struct err *err);
+/* Gives |r|, which is judged now, the bits of those that were under way with it and still are. */
+int touches_meet_called(struct shadow *s, struct request *r, struct err *err);
 /* Another request that changes the object was under way at the same time. */
 bool touches_rival(const struct shadow *s, const struct request *r, uint32_t object);
 bool touches_quiet(const struct shadow *s, uint32_t object, uint64_t before);

@@ -301,6 +301,24 @@ int touches_meet(struct shadow *s, struct request *r, struct err *err)
     return again_all(s, r, r->begin, err);
 }
 
+int touches_meet_called(struct shadow *s, struct request *r, struct err *err)
+{
+    if (!s->called.first || s->called.first->begin >= r->end)
+        return 0;
+    for (uint32_t i = 0; i < r->touch_count; i++) {
+        const struct touch *mine = &r->touches[i];
+
+        for (struct touch *t = known_of(s, mine->what.object)->touches; t; t = t->next) {
+            if (t->request->stage != STAGE_CALLED || t->request->begin >= r->end)
+                continue;
+            r->overlap |= (uint16_t)bits_of(mine, t);
+            if (note_changing(mine, t, err) < 0)
+                return -err->code;
+        }
+    }
+    return 0;
+}
+
 bool touches_rival(const struct shadow *s, const struct request *r, uint32_t object)
 {
     for (const struct touch *t = known_of(s, object)->touches; t; t = t->next)

@@ -3,7 +3,7 @@
  *
  * Gives pairs of answers to the log, in the order of the reference's replies, when all calls that
  * were under way on the reference at the same time have ended: then it is known what overlapped.
- * Nothing waits longer for them than PATIENCE.
+ * Nothing waits longer for them than PATIENCE: what is still under way then counts as overlapping.
  */
 #include "shadow/shadow_parts.h"
 
@@ -340,6 +340,8 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
     }
     /* one of its objects left, but others are the same for all that anybody else knows */
     if (!is_judged && is_one_sided(r) && take_difference(s, r, err) < 0)
+        return -err->code;
+    if (is_judged && touches_meet_called(s, r, err) < 0)
         return -err->code;
     forget(s, r);
     requests_take_first(&s->pending);

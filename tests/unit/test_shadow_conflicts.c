@@ -274,6 +274,33 @@ static void test_listed(void **state)
     }
 }
 
+/* A request that was under way with one that is judged now, and still is. */
+static void test_still_called(void **state)
+{
+    const struct asking list = { .procedure = READDIR, .on = D2 };
+    const struct asking make = { .procedure = MKDIR, .on = D2, .name = "new" };
+    struct request r[2];
+    struct shadow s;
+
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        begin(&s);
+        ask(&s, &r[0], &make, late ? 50 : 30, 0);
+        r[0].stage = STAGE_CALLED;
+        s.called.first = &r[0];
+        ask(&s, &r[1], &list, 20, 40);
+        assert_int_equal(touches_meet(&s, &r[1], &err), 0);
+        assert_int_equal(r[1].overlap, 0);
+        assert_int_equal(touches_meet_called(&s, &r[1], &err), 0);
+        assert_int_equal(r[1].overlap, late ? 0 : OVERLAP_OBJECT);
+        assert_int_equal(sut_of(&r[1])->changing.len, late ? 0 : 4);
+        for (int k = 0; k < 2; k++)
+            drop(&r[k]);
+        mirror_close(s.mirror);
+        known_free_all(&s);
+    }
+}
+
 /* What lost its last known name is gone, but for a LINK that is not answered, and for names that
  * nobody has counted. */
 static void test_last_name(void **state)
@@ -440,7 +467,7 @@ int main(void)
         cmocka_unit_test(test_linked_late), cmocka_unit_test(test_last_name),
         cmocka_unit_test(test_outcomes),    cmocka_unit_test(test_listed),
         cmocka_unit_test(test_gone_early),  cmocka_unit_test(test_being_made),
-        cmocka_unit_test(test_behind),
+        cmocka_unit_test(test_behind),      cmocka_unit_test(test_still_called),
     };
 
     struct copy_setup setup = { 0 };
