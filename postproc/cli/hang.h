@@ -57,8 +57,11 @@ struct hang_connection {
 struct hang_match { /* of the two sides */
     uint64_t calls; /* that both have */
     int64_t offset; /* ns by which the server's clock is ahead */
-    int64_t path;   /* ns: the mean of the shortest way there and the shortest way back */
+    int64_t path;   /* ns: the mean of the shortest way there and the shortest way back; below 0 if
+                       the clocks drift apart by more than that */
     bool known;     /* there are such calls with replies and times */
+    uint64_t shorter, longer; /* calls whose latency is shorter, longer on the client's side, where
+                                 it must be longer, whatever the clocks say */
 };
 
 struct hang_request {

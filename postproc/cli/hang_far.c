@@ -34,7 +34,9 @@ static int measure(sqlite3 *db, struct hang_match *match, struct err *err)
     sqlite3_stmt *stmt;
     int result = sql_prepare(db,
                              "SELECT count(*), min(far_call - near_call),"
-                             " (SELECT min(near_reply - far_reply) FROM temp.hang_pair)"
+                             " (SELECT min(near_reply - far_reply) FROM temp.hang_pair),"
+                             " sum(near_reply - near_call < far_reply - far_call),"
+                             " sum(near_reply - near_call > far_reply - far_call)"
                              " FROM temp.hang_pair",
                              &stmt, err);
 
@@ -50,6 +52,8 @@ static int measure(sqlite3 *db, struct hang_match *match, struct err *err)
             match->offset = (there - back) / 2;
             match->path = (there + back) / 2;
         }
+        match->shorter = (uint64_t)sqlite3_column_int64(stmt, 3);
+        match->longer = (uint64_t)sqlite3_column_int64(stmt, 4);
     }
     return sql_end(stmt, result < 0 ? result : 0, err);
 }
@@ -91,6 +95,10 @@ int hang_match(sqlite3 *db, const char *far, const struct hang_request *request,
     if (!h->match.known)
         return err_set(err, ERR_INPUT,
                        "%.200s: has no call with its reply that the other trace has, too", far);
+    if (h->match.path < 0 && h->match.shorter > h->match.longer)
+        return err_set(err, ERR_INPUT,
+                       "the two traces are swapped: replies come later in the second one; give the"
+                       " one from the client's side first");
     for (uint32_t i = 0; i < h->count && i < request->top; i++)
         if (locate(db, request, h, &h->list[i], err) < 0)
             return -err->code;

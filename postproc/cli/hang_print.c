@@ -104,6 +104,20 @@ static void text_connection(void *ctx, const struct hang_connection *c, sqlite3_
     printf("  %s: %s\n\n", hang_verdict_name(c->verdict), hang_verdict_text(c->verdict));
 }
 
+static void text_match(const struct hang_match *m)
+{
+    char text[VALUE_TEXT_MAX];
+
+    printf("%" PRIu64 " %s in both traces; the server's clock is %s %s", m->calls,
+           m->calls == 1 ? "call is" : "calls are",
+           duration_text(m->offset < 0 ? -m->offset : m->offset, text),
+           m->offset < 0 ? "behind" : "ahead");
+    if (m->path < 0)
+        puts(", and the clocks drift too much to tell how long the way takes");
+    else
+        printf(", and the way from one side to the other takes %s\n", duration_text(m->path, text));
+}
+
 int hang_text(sqlite3 *db, const struct hang_request *request, const struct hang *h,
               struct err *err)
 {
@@ -121,11 +135,7 @@ int hang_text(sqlite3 *db, const struct hang_request *request, const struct hang
         puts("--at TIME looks at another point in time; nfsdigest outage finds when nobody was "
              "answered");
     if (h->far)
-        printf("%" PRIu64 " calls are in both traces; the server's clock is %s %s, and the way"
-               " from one side to the other takes %s\n",
-               h->match.calls,
-               duration_text(h->match.offset < 0 ? -h->match.offset : h->match.offset, text),
-               h->match.offset < 0 ? "behind" : "ahead", duration_text(h->match.path, way));
+        text_match(&h->match);
     if (h->holes)
         printf("gaps in the captures, which may hide replies: %" PRIu64 "\n", h->holes);
     return 0;

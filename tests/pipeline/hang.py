@@ -198,6 +198,10 @@ def made(folder):
     check([w["server_window_closed"] for w in early["waiting"]], [True], "a closed window")
     early = hang(near, "--at", "+10.004s", "--age", "0s", "--client", "10.0.0.5")
     check([w["server_window_closed"] for w in early["waiting"]], [], "not called yet")
+    swapped = subprocess.run([database.program(), "hang", far, near], capture_output=True, text=True,
+                             check=False)
+    check((swapped.returncode, "are swapped" in swapped.stderr, swapped.stdout), (3, True, ""),
+          "swapped traces")
     text = subprocess.run([database.program(), "hang", near, far], capture_output=True, text=True,
                           check=False).stdout
     check("the server has the call, and does not answer" in text and "ahead" in text, True, "text")
@@ -235,6 +239,8 @@ def messages_of(path, folder):
 def both_sides(folder):
     near, far = (CAPTURES / "outage" / name for name in ("hang-client.pcap.zst",
                                                          "hang-server.pcap.zst"))
+    swapped = subprocess.run([database.program(), "hang", far, near], capture_output=True, check=False)
+    check((swapped.returncode, b"are swapped" in swapped.stderr), (3, True), "swapped real traces")
     seen = messages_of(far, folder)
     mine = messages_of(near, folder)
     for moment, verdict, arrived in ("+2.9s", "server", True), ("+6.9s", "network", False):
