@@ -26,8 +26,8 @@ static const char about[] =
     "PATH is a path as the server has it, and as ops and info show it: it begins with\n"
     "the export, not with the directory where a client mounted it.  If there is no\n"
     "such path, those that end with the same name are named.  HANDLE is a file handle\n"
-    "in hexadecimal.  #N, which also stands in paths as \"[#N]\", is an object whose\n"
-    "path is not known.\n"
+    "in hexadecimal.  '#N', which also stands in paths as \"[#N]\", is an object whose\n"
+    "path is not known; it needs quotes, as # begins a comment in a shell.\n"
     "\n"
     "A path can have stood for several objects; all of them are shown.  Writes of one\n"
     "caller that follow each other are one line.  Numbers in brackets are frames: of\n"
@@ -157,6 +157,8 @@ static int by_handle(sqlite3 *db, const char *text, struct found *f, struct err 
     uint8_t *handle = bytes_of_hex(text, &len);
     int result;
 
+    if (!handle && *text && !text[strspn(text, "0123456789")])
+        return 0; /* say_none knows what is meant */
     if (!handle) {
         err_set(err, ERR_USAGE,
                 "\"%.200s\" is neither a path, which begins with a slash, nor a handle in"
@@ -200,6 +202,12 @@ static int say_none(sqlite3 *db, const char *what, bool is_path, struct err *err
                        "the trace shows no object with the path \"%s\", but %lld operations that"
                        " named it: nfsdigest ops --path",
                        what, (long long)tried);
+    if (!is_path && !what[strspn(what, "0123456789")])
+        return err_set(
+            err, ERR_USAGE,
+            "the trace shows no object with the handle \"%.200s\": for an object's number"
+            " type '#%.200s', with the quotes",
+            what, what);
     err_set(err, ERR_USAGE, "the trace shows no object with the %s \"%.200s\"",
             is_path ? "path" : "handle", what);
     return is_path ? say_similar(db, what, err) : -err->code;
@@ -218,15 +226,35 @@ static int64_t number_of(const char *text)
     return strcmp(end, bracket ? "]" : "") == 0 ? number : 0;
 }
 
-static int find(sqlite3 *db, const char *what, struct found *f, struct err *err)
+/* Makes "/srv/dir", a path of the trace, of "/srv/dir/", as shells complete it. */
+static bool cut_slash(char *path)
+{
+    size_t len = strlen(path);
+
+    if (len < 2 || path[len - 1] != '/')
+        return false;
+    path[len - 1] = '\0';
+    return true;
+}
+
+/* If no path has the slashes at the end, the one without them is meant. */
+static int by_path(sqlite3 *db, char *path, struct found *f, struct err *err)
+{
+    do
+        if (by_name(db, path, f, err) < 0 || by_use(db, path, f, err) < 0)
+            return -err->code;
+    while (!f->count && cut_slash(path));
+    return 0;
+}
+
+static int find(sqlite3 *db, char *what, struct found *f, struct err *err)
 {
     bool path = what[0] == '/' || what[0] == '[';
     int64_t number = number_of(what);
 
     if (number)
         return add(f, number, err);
-    if (path ? by_name(db, what, f, err) < 0 || by_use(db, what, f, err) < 0
-             : by_handle(db, what, f, err) < 0)
+    if ((path ? by_path(db, what, f, err) : by_handle(db, what, f, err)) < 0)
         return -err->code;
     return f->count ? 0 : say_none(db, what, path, err);
 }
@@ -238,13 +266,13 @@ int cmd_who(int argc, char **argv, struct err *err)
         { 'j', "json", NULL, "print a JSON object on each line; times in ns", set_flag, &json },
         { 0 },
     };
-    const struct args args = { "nfsdigest who [OPTION...] DATABASE|FILE PATH|HANDLE|#N",
+    const struct args args = { "nfsdigest who [OPTION...] DATABASE|FILE PATH|HANDLE|'#N'",
                                about,
                                own,
                                NULL,
                                NULL,
                                2,
-                               "a file, and a path, a handle or #N" };
+                               "a file, and a path, a handle or '#N' in quotes" };
     struct found found = { 0 };
     struct trace trace;
     int first, result;
@@ -260,7 +288,8 @@ int cmd_who(int argc, char **argv, struct err *err)
             putchar('\n');
         result = object_print(store_db(trace.store), found.objects[i], json, err);
         if (result == 0)
-            result = life_print(store_db(trace.store), found.objects[i], json, err);
+            result =
+                life_print(store_db(trace.store), found.objects[i], json ? NULL : argv[first], err);
     }
     free(found.objects);
     return trace_close(&trace, result, err);

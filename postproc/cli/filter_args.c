@@ -29,7 +29,7 @@ void filter_arg_table(struct filter *f, struct arg table[FILTER_ARG_COUNT])
           set_text, &f->program },
         { 'S', "status", "STATUS",
           "only operations with this status: ok, error, a\n"
-          "name (NFS3ERR_NOENT or NOENT, or of RPC:\n"
+          "name (NFS3ERR_NOENT, NOENT or ENOENT, or of RPC:\n"
           "PROG_UNAVAIL) or a number",
           set_text, &f->status },
         { 'f', "from", "TIME",

@@ -7,6 +7,7 @@
  * contract is in life.h.
  */
 #include "cli/life.h"
+#include "base/escape.h"
 #include "base/grow.h"
 #include "base/json.h"
 #include "cli/life_event.h"
@@ -255,7 +256,23 @@ static int add_row(struct life *life, sqlite3_stmt *s, struct err *err)
     return result;
 }
 
-static void print_end(const struct life *life)
+/* As a shell reads it: in quotes if it has other characters than those of plain names. */
+static void print_word(const char *text)
+{
+    if (*text && !text[strcspn(text, " \t\n!\"#$&'()*;<>?[\\]^`{|}~")]) {
+        escape_print(stdout, text);
+        return;
+    }
+    putchar('\'');
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else
+            fputc((unsigned char)*text < ' ' ? '?' : *text, stdout);
+    putchar('\'');
+}
+
+static void print_end(const struct life *life, const char *file)
 {
     struct json j = { .out = stdout };
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
@@ -273,8 +290,11 @@ static void print_end(const struct life *life)
         json_end(&j);
         return;
     }
-    printf("  %s operations, %s failed: nfsdigest ops --object %lld\n",
-           count_text(life->operations, a), count_text(life->failed, b), (long long)life->object);
+    printf("  %s operation%s, %s failed: nfsdigest ops --object %lld ",
+           count_text(life->operations, a), life->operations == 1 ? "" : "s",
+           count_text(life->failed, b), (long long)life->object);
+    print_word(file);
+    putchar('\n');
     if (!life->stale_count)
         return;
     printf("  %s got NFS3ERR_STALE; the first one:\n  ", count_text(life->stale_count, a));
@@ -293,9 +313,9 @@ static void print_end(const struct life *life)
     }
 }
 
-int life_print(sqlite3 *db, int64_t object, bool json, struct err *err)
+int life_print(sqlite3 *db, int64_t object, const char *file, struct err *err)
 {
-    struct life life = { .object = object, .json = json };
+    struct life life = { .object = object, .json = !file };
     struct filter filter;
     sqlite3_stmt *stmt = NULL;
     int result;
@@ -311,7 +331,7 @@ int life_print(sqlite3 *db, int64_t object, bool json, struct err *err)
     result = stmt ? sql_end(stmt, result, err) : result;
     print_writes(&life);
     if (result == 0)
-        print_end(&life);
+        print_end(&life, file);
     event_free(&life.worked);
     event_free(&life.ended);
     event_free(&life.worked_before);

@@ -17,7 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Prints to standard output: lines of text, or JSON objects. */
-int life_print(sqlite3 *db, int64_t object, bool json, struct err *err);
+/* Prints to standard output: lines of text, with |file| in the command that shows more, or, if
+ * |file| is NULL, JSON objects. */
+int life_print(sqlite3 *db, int64_t object, const char *file, struct err *err);
 
 #endif

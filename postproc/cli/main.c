@@ -54,6 +54,7 @@ static const struct tool tool = {
              "  is a client retrying?           info --retransmitted --by client FILE\n"
              "  who changed or deleted it?      who FILE /export/file\n"
              "  why ESTALE?                     ops --status stale FILE, then who FILE PATH\n"
+             "                                  ([#7] is who FILE '#7')\n"
              "  how long was the outage?        outage FILE\n"
              "  client, network or server?      hang FILE [FILE-OF-THE-SERVER'S-SIDE]\n"
              "  who slows down whom?            starve FILE\n"

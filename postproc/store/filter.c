@@ -13,6 +13,7 @@
 #include "store/sql.h"
 #include "store/store.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 enum { VALUES_MAX = 32 };
@@ -170,6 +171,25 @@ static int address_condition(struct build *b, const char *column, const char *te
     return 0;
 }
 
+/* Makes "STALE" of "ESTALE", the name that system calls have, if there is a status NFS3ERR_STALE.
+ */
+static int without_e(sqlite3 *db, const char **text, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (toupper((unsigned char)**text) != 'E')
+        return 0;
+    if (sql_prepare(db,
+                    "SELECT 1 FROM status_name WHERE name = 'NFS3ERR_' || ? COLLATE NOCASE LIMIT 1",
+                    &stmt, err) < 0)
+        return -err->code;
+    sqlite3_bind_text(stmt, 1, *text + 1, -1, SQLITE_STATIC);
+    result = sql_row(stmt, err);
+    *text += result > 0;
+    return sql_end(stmt, result < 0 ? result : 0, err);
+}
+
 static int status_condition(sqlite3 *db, struct build *b, const char *text, struct err *err)
 {
     if (!text)
@@ -182,7 +202,7 @@ static int status_condition(sqlite3 *db, struct build *b, const char *text, stru
         condition(b, "o.rpc_status <> 0 OR o.status <> 0");
         return 0;
     }
-    if (named(db, b, text, &status, err) < 0)
+    if (without_e(db, &text, err) < 0 || named(db, b, text, &status, err) < 0)
         return -err->code;
     if (b->values[b->count - 1].text) { /* three times in there */
         add_text(b, text);
@@ -204,30 +224,34 @@ static void latency_conditions(struct build *b, const struct filter *f)
 }
 
 static int time_condition(struct build *b, const char *sql, const char *option, const char *text,
-                          const struct moment_span *span, struct err *err)
+                          const struct moment_span *span, int64_t *ns, struct err *err)
 {
-    int64_t ns;
-
     if (!text)
         return 0;
-    if (moment_parse(text, span, &ns, err) < 0)
+    if (moment_parse(text, span, ns, err) < 0)
         return err_prefix(err, "%s", option);
     condition(b, sql);
-    add_number(b, ns);
+    add_number(b, *ns);
     return 0;
 }
 
 static int time_conditions(sqlite3 *db, struct build *b, const struct filter *f, struct err *err)
 {
+    int64_t from = INT64_MIN, to = INT64_MAX;
+    char a[VALUE_TEXT_MAX], z[VALUE_TEXT_MAX];
     struct moment_span span;
 
     if (!f->from && !f->to)
         return 0;
     if (moment_span_read(db, &span, err) < 0 ||
-        time_condition(b, "ifnull(o.call_time, o.reply_time) >= ?", "--from", f->from, &span, err) <
-            0 ||
-        time_condition(b, "ifnull(o.call_time, o.reply_time) < ?", "--to", f->to, &span, err) < 0)
+        time_condition(b, "ifnull(o.call_time, o.reply_time) >= ?", "--from", f->from, &span, &from,
+                       err) < 0 ||
+        time_condition(b, "ifnull(o.call_time, o.reply_time) < ?", "--to", f->to, &span, &to, err) <
+            0)
         return -err->code;
+    if (to < from)
+        return err_set(err, ERR_USAGE, "--to (%s) is before --from (%s)", time_text(to, z),
+                       time_text(from, a));
     return 0;
 }
 

@@ -163,6 +163,19 @@ def against_generator(folder):
     number = "#%d" % next(iter(found))
     check(who(db, number) == who(db, "[%s]" % number) != "", "by number")
     check("  /export/a: made 2" in same and "; ended 2" in same and "operation " not in same, "names: %s" % same)
+    check(who(db, "/export/a//") == same, "a slash at the end")
+    line, = (line for line in same.splitlines() if "nfsdigest ops --object" in line)
+    pasted = run(*line.split("nfsdigest ")[1].split())
+    check(pasted.returncode == 0 and line.endswith(str(db)) and "GETATTR" in pasted.stdout,
+          "the command that shows its operations: %s" % pasted)
+    stale = run("ops", "--status", "STALE", db).stdout
+    check(run("ops", "--status", "ESTALE", db).stdout == run("ops", "--status", "estale", db).stdout == stale != "",
+          "--status ESTALE")
+    for status in ("EMOON", "E", "OSTALE"):
+        check("no status is called" in run("ops", "--status", status, db).stderr, status)
+    done = run("ops", "--from", "+1s", "--to", "+0.5s", db)
+    check(done.returncode == 2 and "--to (2023-11-14 22:13:20.5" in done.stderr
+          and "is before --from (2023-11-14 22:13:21" in done.stderr, "--to before --from: %s" % done.stderr)
     other = lives(db, "/export/other")
     check([e["what"] for life in other.values() for e in life[1]]
           == ["made", "written", "renamed"], "the other file")
@@ -173,7 +186,7 @@ def against_generator(folder):
                           ("neither a path", "moon"), ("no such object: 99999", "#99999"),
                           ("the trace has /export/a\n", "/mnt/a"), ("the trace has /export/a\n", "a"),
                           ('no object with the path "[#1]/x"', "[#1]/x"), ("neither a path", "#"), ("neither a path", "0x"),
-                          ("neither a path", "123"), ("neither a path", "")):
+                          ("type '#123'", "123"), ("type '#49'", "49"), ("neither a path", "")):
         done = run("who", db, what)
         check(done.returncode == 2 and pattern in done.stderr, "%s: %s" % (what, done.stderr))
 
