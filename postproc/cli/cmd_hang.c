@@ -7,13 +7,25 @@ static const char about[] =
     "Shows which calls wait at a point in time, connection by connection, those with the\n"
     "oldest calls first, and what happened to each connection since: segments and calls\n"
     "sent again, attempts to connect, resets, closed windows.  The last line of each says\n"
-    "whose fault it seems to be: the server's, the network's, or the client's.\n"
+    "whose fault it seems to be:\n"
+    "  server          the server has the call, and does not answer\n"
+    "  server-window   the server does not read its calls\n"
+    "  refused         nothing listens on the server's port\n"
+    "  network         what the client sends does not arrive\n"
+    "  network-back    what the server sends does not arrive\n"
+    "  connect, reuse  attempts to connect are not answered: from new ports, from the same\n"
+    "  client          the client does not read its replies\n"
+    "  ended           the connection ended, and the client began no other one\n"
+    "  unknown         the trace does not tell, as over UDP\n"
+    "\n"
+    "Without --at, this is the end of the trace; if nothing waits there, it is shortly\n"
+    "before the reply that was waited for longest.\n"
     "\n"
     "TRACE was captured near the client.  With a second one from the server's side, the\n"
     "calls of both are matched by their contents, whatever the clocks say: calls that did\n"
     "not arrive are the network's, those that arrived and were not answered the server's.\n"
     "\n"
-    "The exit code is 1 if calls wait.\n";
+    "The exit code is 1 if calls wait then.\n";
 
 static int run(sqlite3 *db, const char *name, const char *far, struct hang_request *request,
                bool json, struct err *err)
@@ -37,8 +49,10 @@ int cmd_hang(int argc, char **argv, struct err *err)
     struct hang_request request = { .age = INT64_C(1000000000), .top = 10 };
     bool json = false;
     const struct arg own[] = {
-        { 0, "at", "TIME", "look at this point in time (the end of the trace)", set_text,
-          &request.at_text },
+        { 0, "at", "TIME",
+          "look at this point in time (the end of the trace, or\n"
+          "before the reply that was waited for longest)",
+          set_text, &request.at_text },
         { 0, "age", "TIME", "only calls that have waited for this long (1s)", set_duration,
           &request.age },
         { 'n', "top", "N", "show N connections (10)", set_count, &request.top },

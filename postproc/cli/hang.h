@@ -66,7 +66,8 @@ struct hang_match { /* of the two sides */
 
 struct hang_request {
     struct traffic traffic;
-    const char *at_text; /* as the user gave it; NULL: the end */
+    const char *at_text; /* as the user gave it; NULL: the end, or if nothing waits there, shortly
+                            before the reply that somebody waited for longest */
     int64_t at;          /* ns */
     int64_t age;         /* ns: younger calls do not count */
     uint64_t top;
@@ -78,6 +79,9 @@ struct hang {
     uint64_t calls; /* that wait, on all connections */
     uint64_t holes; /* gaps in the captures before |at|, which may hide replies */
     bool far;       /* there is a trace of the server's side */
+    bool chosen;    /* nothing waits at the end: |at| is before the reply waited for longest */
+    int64_t longest, longest_called; /* ns: the longest wait for a reply, and since when; -1: none;
+                                        only read if nothing waits at the end */
     struct hang_match match;
 };
 

@@ -5,6 +5,7 @@
  * hang.h.
  */
 #include "base/grow.h"
+#include "base/values.h"
 #include "cli/hang.h"
 #include "store/moment.h"
 #include "store/sql.h"
@@ -70,7 +71,62 @@ static int read_at(sqlite3 *db, struct hang_request *request, struct err *err)
         return -err->code;
     if (moment_parse(request->at_text, &span, &request->at, err) < 0)
         return err_prefix(err, "--at");
+    if (request->at < span.first || request->at > span.last) {
+        char first[VALUE_TEXT_MAX], last[VALUE_TEXT_MAX], at[VALUE_TEXT_MAX];
+
+        return err_set(err, ERR_USAGE, "--at: %s is not in the trace, which is from %s to %s",
+                       time_text(request->at, at), time_text(span.first, first),
+                       time_text(span.last, last));
+    }
     return 0;
+}
+
+/* The call that waited longest for its reply. */
+static const char longest[] =
+    "SELECT o.call_time, o.reply_time, o.client, f.server, f.server_port"
+    " FROM operation o JOIN flow f ON f.id = o.flow WHERE o.reply_time >= o.call_time"
+    " AND" TRAFFIC_OPERATION " ORDER BY o.reply_time - o.call_time DESC, o.call_time LIMIT 1";
+
+/* What ends a hang shortly before the reply comes: a new connection is accepted, a window opens.
+ * Before that, the trace still shows why the call waited. */
+static const char relief[] =
+    "SELECT min(time) FROM (SELECT CASE e.event WHEN 2 THEN e.time ELSE e.time + e.value END AS "
+    "time"
+    " FROM connection_event e WHERE e.client = ?1 AND e.server = ?2 AND e.server_port = ?3"
+    " AND (e.event = 2 OR (e.event = 8 AND e.value > 0))) WHERE time > ?4 AND time < ?5";
+
+/* Nothing waits at the end: finds a moment when the call that waited longest still waited. */
+static int choose(sqlite3 *db, struct hang_request *request, struct hang *h, struct err *err)
+{
+    sqlite3_stmt *stmt, *events = NULL;
+    int result = traffic_prepare(&request->traffic, db, longest, &stmt, err);
+
+    if (result < 0)
+        return result;
+    result = sql_row(stmt, err);
+    if (result > 0) {
+        int64_t called = sqlite3_column_int64(stmt, 0), end = sqlite3_column_int64(stmt, 1);
+
+        h->longest = end - called;
+        h->longest_called = called;
+        h->chosen = end - 1 - called >= request->age && end > called;
+        if (h->chosen && (result = sql_prepare(db, relief, &events, err)) == 0) {
+            sql_bind_text(events, 1, sql_column_text(stmt, 2));
+            sql_bind_text(events, 2, sql_column_text(stmt, 3));
+            sqlite3_bind_int(events, 3, sqlite3_column_int(stmt, 4));
+            sqlite3_bind_int64(events, 4, end - h->longest / 4);
+            sqlite3_bind_int64(events, 5, end);
+            result = sql_row(events, err);
+            if (result > 0)
+                end = sql_column(events, 0, end);
+            end -= h->longest / 20; /* the reply was under way by then, and sent by the server */
+            if (end - 1 - called < request->age)
+                end = called + h->longest;
+            request->at = end - 1;
+            result = sql_end(events, result < 0 ? result : 0, err);
+        }
+    }
+    return sql_end(stmt, result < 0 ? result : 0, err);
 }
 
 int hang_find(sqlite3 *db, const char *far, struct hang_request *request, struct hang *h,
@@ -79,9 +135,11 @@ int hang_find(sqlite3 *db, const char *far, struct hang_request *request, struct
     int64_t holes;
     int result;
 
-    *h = (struct hang){ .far = far != NULL };
+    *h = (struct hang){ .far = far != NULL, .longest = -1 };
     if (traffic_read(&request->traffic, db, err) < 0 || read_at(db, request, err) < 0 ||
         read_waiting(db, request, h, err) < 0 ||
+        (!h->count && !request->at_text && choose(db, request, h, err) < 0) ||
+        (h->chosen && read_waiting(db, request, h, err) < 0) ||
         sql_number(db, "SELECT count(*) FROM problem WHERE kind IN (1, 2)", 0, &holes, err) < 0)
         return -err->code;
     h->holes = (uint64_t)holes;

@@ -65,8 +65,8 @@ static void text_evidence(const struct hang_connection *c)
                " accepted, %" PRIu64 " refused, %" PRIu64 " from the same ports\n",
                c->attempts, c->syns, c->accepted, c->refused, c->reused);
     if (c->resets || c->closed)
-        printf("  the connection was reset %" PRIu64 " times, closed %" PRIu64 " times\n",
-               c->resets, c->closed);
+        printf("  resets of the connection: %" PRIu64 ", FINs: %" PRIu64 "\n", c->resets,
+               c->closed);
     for (int side = 0; side < 2; side++)
         if (c->shut[side])
             printf("  the window of the %s is closed\n", sides[side]);
@@ -98,8 +98,8 @@ static void text_connection(void *ctx, const struct hang_connection *c, sqlite3_
                duration_text(request->at - c->last_reply, text));
     text_evidence(c);
     if (x->hang->far)
-        printf("  at the server: %" PRIu64 " calls did not arrive, %" PRIu64
-               " were not answered, %" PRIu64 " were answered\n",
+        printf("  calls, as seen at the server: did not arrive: %" PRIu64 ", not answered: %" PRIu64
+               ", answered: %" PRIu64 "\n",
                c->far.lost, c->far.held, c->far.answered);
     printf("  %s: %s\n\n", hang_verdict_name(c->verdict), hang_verdict_text(c->verdict));
 }
@@ -124,16 +124,24 @@ int hang_text(sqlite3 *db, const struct hang_request *request, const struct hang
     struct context x = { request, h, NULL };
     char text[VALUE_TEXT_MAX], way[VALUE_TEXT_MAX];
 
+    if (h->chosen)
+        printf("Nothing waits at the end.  This is %s, shortly before the reply that\n"
+               "was waited for longest; --at TIME shows another point in time.\n\n",
+               time_text(request->at, way));
     if (each(db, request, h, text_connection, &x, err) < 0)
         return -err->code;
     if (h->count > shown(request, h))
-        printf("%" PRIu32 " more connections; --top shows more\n", h->count - shown(request, h));
+        printf("connections that are not shown: %" PRIu32 "; --top shows more\n",
+               h->count - shown(request, h));
     printf("%" PRIu64 " call%s on %" PRIu32 " connection%s waited for %s or longer at %s\n",
            h->calls, h->calls == 1 ? "" : "s", h->count, h->count == 1 ? "" : "s",
            duration_text(request->age, text), time_text(request->at, way));
-    if (!h->count)
-        puts("--at TIME looks at another point in time; nfsdigest outage finds when nobody was "
-             "answered");
+    if (!h->count && request->at_text)
+        puts("without --at, hang shows when the call waited that waited longest");
+    else if (!h->count && h->longest >= 0)
+        printf("nothing waited that long at any time; the longest wait for a reply was %s, from %s"
+               " on\n--age TIME shows calls that waited less\n",
+               duration_text(h->longest, text), time_text(h->longest_called, way));
     if (h->far)
         text_match(&h->match);
     if (h->holes)
@@ -202,6 +210,7 @@ int hang_json(sqlite3 *db, const char *name, const struct hang_request *request,
     json_object(&j, NULL);
     json_name(&j, "trace", (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) });
     json_i64(&j, "at", request->at);
+    json_bool(&j, "chosen", h->chosen);
     json_u64(&j, "calls", h->calls);
     json_u64(&j, "connections", h->count);
     json_u64(&j, "gaps", h->holes);

@@ -194,6 +194,11 @@ def made(folder):
         check(tuple(w["at_server"].values()), row[3], row[0].__name__ + ": at the server")
 
     check(hang(near, "--at", "+5s", "--client", "10.0.0.2")["calls"], 0, "nothing hangs then")
+    quick = hang(near, "--to", "+5s", "--client", "10.0.0.2")
+    check((quick["at"], quick["calls"], quick["chosen"]), (end, 0, False), "no long wait")
+    quick = hang(near, "--to", "+5s", "--client", "10.0.0.2", "--age", "5ms")
+    check((quick["chosen"], quick["waiting"][0]["called"]), (True, START + SECOND), "a short wait")
+    check(quick["at"] < START + SECOND + SECOND // 100 + DELAY, True, "before its reply")
     early = hang(near, "--at", "+10.2s", "--age", "100ms", "--client", "10.0.0.5")
     check([w["server_window_closed"] for w in early["waiting"]], [True], "a closed window")
     early = hang(near, "--at", "+10.004s", "--age", "0s", "--client", "10.0.0.5")
@@ -215,6 +220,14 @@ def real():
           [("10.7.0.21", "refused"), ("10.7.0.22", "refused"), ("10.7.0.23", "ended"),
            ("10.7.0.24", "refused")], "Ganesha is away")
     check([w["client"] for w in hang(path)["waiting"]], ["10.7.0.23"], "Ganesha is back")
+    found = hang(path, "--client", "10.7.0.22")  # it came back, over a connection accepted just before
+    check((found["chosen"], [w["verdict"] for w in found["waiting"]]), (True, ["refused"]),
+          "why the reply came that late")
+    check(found["waiting"][0]["age"] > 3 * SECOND, True, "how long it had waited then")
+    outside = subprocess.run([database.program(), "hang", "--at", "10:00", path], capture_output=True,
+                             text=True, check=False)
+    check((outside.returncode, "is not in the trace, which is from" in outside.stderr), (2, True),
+          "a time outside the trace")
     found = hang(CAPTURES / "outage/outage-move.pcap.zst", "--at", "+4s")
     check(sorted({w["verdict"] for w in found["waiting"]}), ["network"], "the machine is gone")
 
@@ -243,8 +256,11 @@ def both_sides(folder):
     check((swapped.returncode, b"are swapped" in swapped.stderr), (3, True), "swapped real traces")
     seen = messages_of(far, folder)
     mine = messages_of(near, folder)
-    for moment, verdict, arrived in ("+2.9s", "server", True), ("+6.9s", "network", False):
-        found = hang(near, far, "--at", moment)
+    for moment, verdict, arrived in ("+2.9s", "server", True), ("+6.9s", "network", False), \
+            (None, "network", False):  # the longest wait is that for the network
+        found = hang(near, far, *(["--at", moment] if moment else []))
+        check(found["chosen"], not moment, "who chose the time")
+        moment = moment or "the longest"
         check([w["verdict"] for w in found["waiting"]], [verdict], moment)
         w, = found["waiting"]
         waiting = {x for t, x, reply in mine if not reply and t <= found["at"] - SECOND} - \
