@@ -79,7 +79,10 @@ struct outages {
     struct outage *list; /* by server and port, then by time */
     uint32_t count, cap;
     uint64_t services;
-    bool events; /* the trace says what happened to connections */
+    bool events;            /* the trace says what happened to connections */
+    bool tcp;               /* it has connections */
+    int64_t longest, since; /* if there are no outages: the longest time, in ns, that somebody
+                               waited for the next reply of a service, and since when; 0: nobody */
 };
 
 struct outage_request {

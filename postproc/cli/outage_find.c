@@ -42,6 +42,7 @@ struct finder {
     uint32_t mark_count, mark_cap;
     struct gap *gaps;
     uint32_t gap_count, gap_cap;
+    int64_t longest, since; /* as in struct outages */
 };
 
 /* Columns 0 and 1 are those of a service: its number, in the order in which they come first. */
@@ -140,6 +141,15 @@ static void waits(struct gap *gap, int64_t since)
         gap->waits = since;
 }
 
+/* Somebody waited in a span that may be too short to be kept. */
+static void note_longest(struct finder *f, int64_t since, int64_t end)
+{
+    if (since < end && end - since > f->longest) {
+        f->longest = end - since;
+        f->since = since;
+    }
+}
+
 /* The last span of a service ends with the trace. */
 static int end_service(struct finder *f, uint32_t service, const struct outage_packet *last,
                        struct err *err)
@@ -187,6 +197,7 @@ static int read_gaps(struct finder *f, struct err *err)
         gap.service = service;
         gap.from = last;
         gap.begin = last.time == TIME_NONE ? start : last.time;
+        note_longest(f, called > gap.begin ? called : gap.begin, gap.end);
         if ((result = add_gap(f, &gap, false, err)) < 0)
             break;
         if (f->gap_count && f->gaps[f->gap_count - 1].service == service &&
@@ -317,10 +328,16 @@ static int find(struct finder *f, struct outages *all, struct err *err)
     if (read_waiting(f, unanswered, err) < 0 || read_waiting(f, sent_again, err) < 0 ||
         read_waiting(f, knocks, err) < 0)
         return -err->code;
-    for (uint32_t i = 0; i < f->gap_count; i++)
+    for (uint32_t i = 0; i < f->gap_count; i++) {
+        note_longest(f, f->gaps[i].waits, f->gaps[i].end);
         if (add_outage(f, &f->gaps[i], all, err) < 0)
             return -err->code;
+    }
     all->services = f->service_count;
+    if (!all->count) {
+        all->longest = f->longest;
+        all->since = f->since;
+    }
     return 0;
 }
 
@@ -328,10 +345,13 @@ int outages_find(sqlite3 *db, const struct outage_request *request, struct outag
                  struct err *err)
 {
     struct finder f = { .db = db, .request = request };
-    int64_t events;
+    int64_t events, tcp = 0;
     int result = sql_number(db, "SELECT EXISTS (SELECT 1 FROM connection_event)", 0, &events, err);
 
-    *outages = (struct outages){ .events = events };
+    if (result == 0)
+        result =
+            sql_number(db, "SELECT EXISTS (SELECT 1 FROM flow WHERE transport = 6)", 0, &tcp, err);
+    *outages = (struct outages){ .events = result == 0 && events, .tcp = tcp };
     if (result == 0)
         result = find(&f, outages, err);
     free(f.services);

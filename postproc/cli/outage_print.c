@@ -78,7 +78,7 @@ static void text_clients(const struct outage *o)
     char a[VALUE_TEXT_MAX + 1], b[VALUE_TEXT_MAX + 1], c[VALUE_TEXT_MAX + 1];
 
     printf("  %12s %10s %9s %12s %7s %7s %7s %7s %9s %9s %7s  client\n", "last reply", "trouble",
-           "", "first reply", "resent", "TCP", "tries", "refused", "no answer", "answered",
+           "packet", "first reply", "resent", "TCP", "tries", "refused", "no answer", "answered",
            "errors");
     for (uint32_t i = 0; i < o->client_count; i++) {
         const struct outage_client *x = &o->clients[i];
@@ -130,9 +130,44 @@ static void text_ended(const struct outage *o)
         resets += o->clients[i].resets;
         refused += o->clients[i].refused;
     }
-    printf("  the server     closed %" PRIu64 " connections, reset %" PRIu64 ", refused %" PRIu64
-           " attempts\n",
+    printf("  the server     closed connections: %" PRIu64 ", reset: %" PRIu64
+           ", refused attempts: %" PRIu64 "\n",
            closed, resets, refused);
+}
+
+/* Something follows the table of clients. */
+static bool has_more(const struct outage *o)
+{
+    for (uint32_t i = 0; i < o->client_count; i++)
+        if (!came_back(&o->clients[i]))
+            return true;
+    return o->status_count || o->different;
+}
+
+/* A value for --silence that is below |ns|: one digit, and zeros. */
+static void text_silence(int64_t ns)
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    int64_t digit = ns, zeros = 1;
+    int unit = 0;
+
+    for (; unit < 3 && digit >= 1000; unit++)
+        digit /= 1000;
+    for (; digit >= 10; zeros *= 10)
+        digit /= 10;
+    printf("--silence %" PRId64 "%s", digit * zeros, units[unit]);
+}
+
+static void text_longest(const struct outages *all)
+{
+    char text[VALUE_TEXT_MAX], since[VALUE_TEXT_MAX];
+
+    if (all->count || !all->longest)
+        return;
+    printf("the longest wait without any reply was %s, from %s on; ",
+           duration_text(all->longest, text), time_text(all->since, since));
+    text_silence(all->longest);
+    puts(" shows it");
 }
 
 static int text_outage(sqlite3 *db, const struct outage_request *request, const struct outage *o,
@@ -140,7 +175,8 @@ static int text_outage(sqlite3 *db, const struct outage_request *request, const 
 {
     char text[VALUE_TEXT_MAX], begin[VALUE_TEXT_MAX];
 
-    printf("%s port %d: no reply for %s from %s on%s\n", o->server, o->port,
+    printf("%s port %d: no reply%s%s for %s from %s on%s\n", o->server, o->port,
+           request->traffic.client[0] ? " to " : "", request->traffic.client,
            duration_text(o->end - o->begin, text), time_text(o->begin, begin),
            o->first_reply.time == TIME_NONE ? ", to the end of the trace" : "");
     text_packet("last reply", &o->last_reply);
@@ -150,7 +186,8 @@ static int text_outage(sqlite3 *db, const struct outage_request *request, const 
         text_ended(o);
     putchar('\n');
     text_clients(o);
-    putchar('\n');
+    if (has_more(o))
+        putchar('\n');
     text_gone(o);
     for (uint32_t i = 0; i < o->status_count; i++)
         printf("  %s: %" PRIu64 " before, %" PRIu64 " after\n", o->statuses[i].name,
@@ -173,7 +210,8 @@ int outages_text(sqlite3 *db, const struct outage_request *request, const struct
             return -err->code;
     printf("%" PRIu32 " outage%s of %" PRIu64 " service%s\n", all->count,
            all->count == 1 ? "" : "s", all->services, all->services == 1 ? "" : "s");
-    if (!all->events)
+    text_longest(all);
+    if (!all->events && all->tcp)
         puts("the trace does not say what happened to TCP connections");
     return 0;
 }
@@ -283,6 +321,14 @@ int outages_json(sqlite3 *db, const char *name, const struct outage_request *req
     json_u64(&j, "services", all->services);
     json_i64(&j, "silence", request->silence);
     json_bool(&j, "connection_events", all->events);
+    if (all->longest) {
+        json_object(&j, "longest_wait");
+        json_i64(&j, "since", all->since);
+        json_i64(&j, "waited", all->longest);
+        json_object_end(&j);
+    } else {
+        json_null(&j, "longest_wait");
+    }
     json_array(&j, "outages");
     for (uint32_t i = 0; i < all->count; i++)
         if (json_outage(db, &c, &all->list[i], err) < 0)

@@ -125,6 +125,12 @@ def made(folder):
     quiet_world(world)
     world.write(path, CLIENT)
     check(outages(path), [], "no outage")
+    text = subprocess.run([database.program(), "outage", path], capture_output=True, text=True,
+                          check=True).stdout
+    check("without any reply was 1.50" in text and text.endswith("--silence 1s shows it\n"), True,
+          "the longest wait: " + text)
+    for silence, count in ("1500ms", 1), ("1502ms", 0):
+        check(len(outages(path, "--silence", silence)), count, "--silence " + silence)
     found = outages(path, "--silence", "1s")
     check([(o["end"] - o["begin"], o["waited"]) for o in found],
           [(5 * SECOND // 2, 3 * SECOND // 2 + SECOND // 1000 + DELAY)], "the slow answer")
@@ -166,6 +172,10 @@ def made(folder):
     text = subprocess.run([database.program(), "outage", path], capture_output=True, text=True,
                           check=False).stdout
     check("10.0.0.4 asked for nothing any more" in text, True, "text")
+    check("\n\n\n" in text or "longest wait without" in text, False, "text of outages")
+    text = subprocess.run([database.program(), "outage", "--client", "10.0.0.2", path],
+                          capture_output=True, text=True, check=False).stdout
+    check(": no reply to 10.0.0.2 for " in text, True, "text for one client")
     # a database, a stream and a capture give the same
     stream, store = os.path.join(folder, "a.nfsr"), os.path.join(folder, "a.db")
     subprocess.run([database.program(), "record", "-o", stream, path], check=True,
