@@ -17,14 +17,15 @@ static const char about[] =
     "Summarizes a trace database, a record stream or a capture.  Latencies are\n"
     "those of answered operations, from the frame that completed the call to the\n"
     "frame that completed the reply.  Percentiles are exact, by nearest rank.\n"
+    "\"resent\" counts the calls that were sent again, each time.\n"
     "--by phase shows what happened in phases that clients marked with \"nfsdigest\n"
     "phase\": \"lasted\" is their time, over all marks.  Marks are in no phase.\n"
     "--by export shows MOUNT paths, as far as the trace has them, else the file\n"
     "systems (fsid) of servers.\n"
     "\n"
     "With filters, only operations that match all of them are counted.  --every shows\n"
-    "them by the time of their calls: \"resent\" are retransmitted calls, and\n"
-    "\"outstanding\" are calls at the end of the interval that are answered later.\n";
+    "them by the time of their calls: \"outstanding\" are calls at the end of the interval that "
+    "are answered later.\n";
 
 struct info_request {
     struct filter filter;

@@ -67,6 +67,7 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
             json_i64(j, "uid", x->key[0]);
         json_u64(j, "operations", x->operations);
         json_u64(j, "errors", x->errors);
+        json_u64(j, "resent", x->resent);
         json_u64(j, "answered", x->answered);
         json_u64(j, "read", x->read);
         json_u64(j, "written", x->written);

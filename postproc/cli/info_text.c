@@ -24,19 +24,21 @@ static void text_groups(const struct groups *g, enum group_by by)
     static const char *const titles[] = { "Operations",    "Clients", "Users",
                                           "Busiest files", "Phases",  "Exports" };
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
+    char e[VALUE_TEXT_MAX];
 
     printf("\n%s\n", titles[by]);
     if (by == BY_PHASE)
         printf("%9s ", "lasted");
-    printf("%12s %9s %11s %11s %9s %9s %9s %9s  %s\n", "operations", "errors", "read", "written",
-           "p50", "p90", "p99", "max", group_names[by]);
+    printf("%12s %9s %7s %11s %11s %9s %9s %9s %9s  %s\n", "operations", "errors", "resent", "read",
+           "written", "p50", "p90", "p99", "max", group_names[by]);
     for (int i = 0; i < g->count; i++) {
         const struct group *x = &g->groups[i];
 
         if (by == BY_PHASE)
             printf("%9s ", x->times ? duration_text(x->lasted, a) : "-");
-        printf("%12s %9s %11s %11s", count_text(x->operations, a), count_text(x->errors, b),
-               x->read ? size_text(x->read, c) : "-", x->written ? size_text(x->written, d) : "-");
+        printf("%12s %9s %7s %11s %11s", count_text(x->operations, a), count_text(x->errors, b),
+               count_text(x->resent, e), x->read ? size_text(x->read, c) : "-",
+               x->written ? size_text(x->written, d) : "-");
         if (x->answered)
             printf(" %9s %9s %9s %9s", duration_text(x->p50, a), duration_text(x->p90, b),
                    duration_text(x->p99, c), duration_text(x->max, d));

@@ -5,6 +5,7 @@
 #include "wire/rpc.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char *procedure_label(const struct group *g, const char *name)
@@ -65,4 +66,29 @@ int group_labels_add(sqlite3 *db, enum group_by by, struct groups *g, struct err
         sqlite3_reset(stmt);
     }
     return sql_end(stmt, result, err);
+}
+
+int group_labels_phases(const struct phases *phases, struct groups *g, struct err *err)
+{
+    for (int i = 0; i < g->count; i++) {
+        int64_t name = g->groups[i].key[0];
+
+        g->groups[i].label = strdup(name < 0 ? "in no phase" : phases->names[name]);
+        if (!g->groups[i].label)
+            return err_memory(err, "phases");
+    }
+    return 0;
+}
+
+int group_labels_exports(const struct exports *exports, struct groups *g, struct err *err)
+{
+    for (int i = 0; i < g->count; i++) {
+        int64_t number = g->groups[i].key[0];
+
+        g->groups[i].label =
+            number < 0 ? strdup("in no export") : exports_label(exports, (uint32_t)number);
+        if (!g->groups[i].label)
+            return err_memory(err, "exports");
+    }
+    return 0;
 }

@@ -30,11 +30,16 @@ const char *const group_names[BY_MAX] = {
     " o.call_frame IS NOT NULL, o.reply_frame IS NOT NULL, o.call_flags, o.reply_flags,"           \
     " o.call_time, o.reply_time, o.rpc_status, o.status, o.data_length, o.credential,"             \
     " o.id"
+#define OBJECTS ", o.object, o.new_object"
 #define FROM " FROM operation o"
+#define RESENT " FROM retransmission r CROSS JOIN operation o ON o.id = r.operation AND r.kind = 1"
 
 static const char select_operations[] = COLUMNS FROM;
 /* With what exports need. */
-static const char select_with_objects[] = COLUMNS ", o.object, o.new_object" FROM;
+static const char select_with_objects[] = COLUMNS OBJECTS FROM;
+/* Once for each time that a call was sent again. */
+static const char select_resent[] = COLUMNS RESENT;
+static const char select_resent_objects[] = COLUMNS OBJECTS RESENT;
 
 enum {
     OP_FLOW,
@@ -396,29 +401,24 @@ static int add_phases(struct counting *c, const struct filter *filter, struct er
     return 0;
 }
 
-static int label_phases(const struct phases *phases, struct groups *g, struct err *err)
+/* Adds calls that were sent again to the groups of their operations, which are all there. */
+static int count_resent(sqlite3 *db, struct counting *c, const struct groups_request *request,
+                        const struct filter *filter, struct err *err)
 {
-    for (int i = 0; i < g->count; i++) {
-        int64_t name = g->groups[i].key[0];
+    sqlite3_stmt *stmt;
+    uint32_t members[BY_MAX];
+    int result =
+        filter_prepare(db, filter, c->exports ? select_resent_objects : select_resent, &stmt, err);
 
-        g->groups[i].label = strdup(name < 0 ? "in no phase" : phases->names[name]);
-        if (!g->groups[i].label)
-            return err_memory(err, "phases");
+    if (result < 0)
+        return result;
+    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+        result = members_of(c, request->tables, stmt, members, err);
+        for (int by = 0; result == 0 && by < BY_MAX; by++)
+            if (members[by] != QUANTILES_NO_GROUP)
+                c->by[by].members[members[by]].group.resent++;
     }
-    return 0;
-}
-
-static int label_exports(const struct exports *exports, struct groups *g, struct err *err)
-{
-    for (int i = 0; i < g->count; i++) {
-        int64_t number = g->groups[i].key[0];
-
-        g->groups[i].label =
-            number < 0 ? strdup("in no export") : exports_label(exports, (uint32_t)number);
-        if (!g->groups[i].label)
-            return err_memory(err, "exports");
-    }
-    return 0;
+    return sql_end(stmt, result, err);
 }
 
 static int read_all(sqlite3 *db, const struct groups_request *request,
@@ -450,12 +450,14 @@ static int read_all(sqlite3 *db, const struct groups_request *request,
         result = count_row(&c, request->tables, stmt, err);
     result = stmt ? sql_end(stmt, result, err) : result;
     groups->totals = c.totals;
+    if (result == 0 && request->tables)
+        result = count_resent(db, &c, request, request->filter ? request->filter : &all, err);
     if (result == 0)
         result = add_percentiles(&c, groups, request->top, err);
     if (result == 0)
-        result = label_phases(&c.phases, &groups->by[BY_PHASE], err);
+        result = group_labels_phases(&c.phases, &groups->by[BY_PHASE], err);
     if (result == 0)
-        result = label_exports(c.exports, &groups->by[BY_EXPORT], err);
+        result = group_labels_exports(c.exports, &groups->by[BY_EXPORT], err);
     for (int by = 0; result == 0 && by < BY_MAX; by++)
         result = group_labels_add(db, (enum group_by)by, &groups->by[by], err);
     counting_free(&c);

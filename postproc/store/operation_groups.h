@@ -26,6 +26,7 @@ struct group {
                      * phase or export: its number in phases.h or exports.h, or -1 for
                      * operations in none */
     uint64_t operations, errors, answered, read, written;
+    uint64_t resent;            /* calls of its operations that were sent again, each time */
     int64_t p50, p90, p99, max; /* ns; meaningful if answered > 0 */
     uint64_t times;             /* of a phase: how often it was marked, and for how long */
     int64_t lasted;             /* altogether, in ns */

@@ -151,6 +151,14 @@ def filters(ops):
     ]
 
 
+def sums(ops, key):
+    """{value of |key|: how many of these operations were sent again}"""
+    out = collections.Counter()
+    for op in ops:
+        out[getattr(op, key)] += op.resent is not None
+    return dict(out)
+
+
 def against_generator(folder):
     ops = make_operations(random.Random(17))
     capture, db = folder / "made.pcap", folder / "made.db"
@@ -179,7 +187,10 @@ def against_generator(folder):
               "info %s: %s" % (options, matching))
         check(sum(g["operations"] for g in found["by_procedure"]) == len(mine)
               and {g["client"] for g in found["by_client"]} == {op.client for op in mine}
-              and max(g["max"] or 0 for g in found["by_client"]) == max(latencies, default=0),
+              and max(g["max"] or 0 for g in found["by_client"]) == max(latencies, default=0)
+              and [sum(g["resent"] for g in found["by_procedure"]),
+                   {g["client"]: g["resent"] for g in found["by_client"]}, {g.get("uid"): g["resent"] for g in found["by_user"]}]
+              == [sum(op.resent is not None for op in mine), sums(mine, "client"), sums(mine, "uid")],
               "info %s: tables" % options)
         check("%d of %d match" % (len(mine), len(ops)) in good("info", *options, db),
               "info %s: text" % options)
