@@ -17,6 +17,9 @@ static const char about[] =
     "Columns: share of the server's time; outstanding calls on average while there are any\n"
     "(mean) and at most; bytes of READs and WRITEs under way at most.\n"
     "\n"
+    "The last lines say which clients wait mainly for another one, and whether the server\n"
+    "answered nobody for 2 seconds or longer, as in an outage.\n"
+    "\n"
     "The exit code is 1 if a client mostly queues behind one other client that has more\n"
     "than twice its part of the time.\n";
 

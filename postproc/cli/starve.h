@@ -31,6 +31,8 @@ enum {
     STARVE_INTERVALS_MAX = 100000,
 };
 
+#define STARVE_SILENCE INT64_C(2000000000) /* ns: it may be an outage, as for nfsdigest outage */
+
 struct starve_bucket {
     uint64_t calls;
     double latency; /* sum, ns */
@@ -71,7 +73,8 @@ struct starve_service {
     /* the state of the sweep: */
     uint64_t now;
     int64_t since;
-    double clock; /* ns of which each outstanding call had */
+    double clock;    /* ns of which each outstanding call had */
+    int64_t replied; /* time of the last reply */
     uint32_t
         alone; /* the only outstanding call, if it was so from its beginning; else UINT32_MAX */
 };
@@ -105,7 +108,10 @@ struct starve {
     struct starve_finding *findings;
     uint32_t finding_count, finding_cap;
     uint64_t unanswered; /* calls without a reply: in no figure */
-    int64_t begin;       /* ns: of the first interval */
+    int64_t silence;     /* ns: the longest time in which calls waited for a service's next reply */
+    int64_t silence_since;
+    uint32_t silent; /* the service */
+    int64_t begin;   /* ns: of the first interval */
     uint32_t intervals;
     struct starve_cell *cells; /* [interval][top] */
 };

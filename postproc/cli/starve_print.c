@@ -15,6 +15,7 @@
 
 /* The heads of columns: a connection is a client's. */
 static const char *const by_names[] = { "client", "client", "export" };
+static const char *const whose[] = { "client", "connection", "export" };
 
 static double ratio(double a, double b)
 {
@@ -73,30 +74,76 @@ static void text_others(const struct starve *st, const struct starve_group *g)
     putchar('\n');
 }
 
+/* A hundredth or more of what a group queued is behind the first group of this place. */
+static bool is_behind(const struct starve *st, const struct starve_group *g, uint32_t place)
+{
+    return st->groups[st->first[place]].service == g->service && g->behind[place] > 0 &&
+           g->behind[place] * 100 >= g->queued;
+}
+
+static bool has_queues(const struct starve *st, uint32_t v)
+{
+    for (uint32_t i = 0; i < st->group_count; i++)
+        for (uint32_t k = 0; k < st->first_count; k++)
+            if (st->groups[i].service == v && is_behind(st, &st->groups[i], k))
+                return true;
+    return false;
+}
+
+/* Behind whose calls a group queued, the groups with the most calls under way first. */
+static void text_behind(const struct starve *st, const struct starve_group *g)
+{
+    char name[ADDRESS_TEXT_MAX + 16];
+    bool begun = false;
+
+    for (uint32_t i = 0; i < st->first_count; i++) {
+        const struct starve_group *by = &st->groups[st->first[i]];
+
+        if (!is_behind(st, g, i))
+            continue;
+        if (!begun)
+            printf("    %s:", name_of(g, name));
+        begun = true;
+        printf("  %.0f %% %s", 100 * ratio(g->behind[i], g->queued),
+               by == g ? "its own" : name_of(by, name));
+    }
+    if (begun)
+        putchar('\n');
+}
+
+/* Calls |print| for each group that is shown. */
+static void each_group(const struct starve_request *request, const struct starve *st, uint32_t v,
+                       void (*print)(const struct starve *st, const struct starve_group *g))
+{
+    uint64_t left = request->top;
+
+    for (uint32_t i = 0; i < st->group_count && left; i++)
+        if (st->groups[st->order[i]].service == v && st->groups[st->order[i]].calls && left--)
+            print(st, &st->groups[st->order[i]]);
+}
+
 static void text_service(const struct starve_request *request, const struct starve *st, uint32_t v)
 {
     const struct starve_service *s = &st->services[v];
     char calls[VALUE_TEXT_MAX], active[VALUE_TEXT_MAX];
-    uint64_t left;
 
-    printf("%s port %d: %s calls; at most %" PRIu64 " outstanding, %.2f on average in the %s in"
+    printf("%s port %d: %s %s; at most %" PRIu64 " outstanding, %.2f on average in the %s in"
            " which there were any\n"
            "    share       calls    contents     mean   most  most bytes       p50       p99"
            "  in queue  %s\n",
-           s->server, s->port, count_text(s->calls, calls), s->most, ratio(s->busy, s->active),
-           duration_text((int64_t)s->active, active), by_names[request->by]);
-    left = request->top;
-    for (uint32_t i = 0; i < st->group_count && left; i++)
-        if (st->groups[st->order[i]].service == v && st->groups[st->order[i]].calls && left--)
-            text_group(st, &st->groups[st->order[i]]);
+           s->server, s->port, count_text(s->calls, calls), s->calls == 1 ? "call" : "calls",
+           s->most, ratio(s->busy, s->active), duration_text((int64_t)s->active, active),
+           by_names[request->by]);
+    each_group(request, st, v, text_group);
     if (s->groups > request->top)
         printf("  and %" PRIu64 " more; --top shows more\n", s->groups - request->top);
     if (s->groups > 1)
         puts("  mean latency by the number of calls of others that were outstanding:");
-    left = request->top;
-    for (uint32_t i = 0; i < st->group_count && left; i++)
-        if (st->groups[st->order[i]].service == v && st->groups[st->order[i]].calls && left--)
-            text_others(st, &st->groups[st->order[i]]);
+    each_group(request, st, v, text_others);
+    if (s->groups > 1 && has_queues(st, v)) {
+        puts("  behind whose calls the time in the queue was, parts of 1 % and above:");
+        each_group(request, st, v, text_behind);
+    }
     putchar('\n');
 }
 
@@ -151,6 +198,18 @@ static void text_intervals(const struct starve_request *request, const struct st
         putchar('\n');
 }
 
+/* During an outage, all calls seem to wait for each other. */
+static void text_silence(const struct starve *st)
+{
+    char length[VALUE_TEXT_MAX], since[VALUE_TEXT_MAX];
+
+    if (st->silence >= STARVE_SILENCE)
+        printf("%s port %d answered nobody for %s, from %s on: if that was an outage, leave it out"
+               " with --from and --to, for calls then seem to queue behind each other\n",
+               st->services[st->silent].server, st->services[st->silent].port,
+               duration_text(st->silence, length), time_text(st->silence_since, since));
+}
+
 int starve_text(const struct starve_request *request, const struct starve *st, struct err *err)
 {
     (void)err;
@@ -159,6 +218,9 @@ int starve_text(const struct starve_request *request, const struct starve *st, s
             text_service(request, st, v);
     text_intervals(request, st);
     text_findings(st);
+    if (!st->finding_count)
+        printf("no %s waits mainly for another one\n", whose[request->by]);
+    text_silence(st);
     if (st->unanswered)
         printf("calls without a reply, which are in no figure: %" PRIu64 "\n", st->unanswered);
     return 0;
@@ -284,6 +346,16 @@ int starve_json(const char *name, const struct starve_request *request, const st
     json_object(&j, NULL);
     json_name(&j, "trace", (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) });
     json_u64(&j, "unanswered", st->unanswered);
+    if (st->silence >= STARVE_SILENCE) {
+        json_object(&j, "silence");
+        json_text(&j, "server", st->services[st->silent].server);
+        json_i64(&j, "port", st->services[st->silent].port);
+        json_i64(&j, "since", st->silence_since);
+        json_i64(&j, "length", st->silence);
+        json_object_end(&j);
+    } else {
+        json_null(&j, "silence");
+    }
     json_array(&j, "services");
     for (uint32_t v = 0; v < st->service_count; v++)
         if (st->services[v].calls)

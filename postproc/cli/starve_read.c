@@ -195,6 +195,19 @@ static void note_cell(struct sweep *s, const struct starve_group *g, const struc
     cell->latency += (double)(c->replied - c->called);
 }
 
+static void note_silence(struct starve *st, uint32_t service, const struct call *c)
+{
+    struct starve_service *v = &st->services[service];
+    int64_t since = c->called > v->replied ? c->called : v->replied;
+
+    if (c->replied - since > st->silence) {
+        st->silence = c->replied - since;
+        st->silence_since = since;
+        st->silent = service;
+    }
+    v->replied = c->replied;
+}
+
 /* The next reply. */
 static int end(struct sweep *s, struct err *err)
 {
@@ -209,6 +222,7 @@ static int end(struct sweep *s, struct err *err)
     if (v->alone == index)
         v->alone = UINT32_MAX;
     if (s->second) {
+        note_silence(s->starve, g->service, c);
         service = starve_times_service(s->times, &c->kind);
         if (latency > service) {
             g->queued += (double)(latency - service);

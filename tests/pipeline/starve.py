@@ -201,6 +201,20 @@ def main():
         text = subprocess.run([database.program(), "starve", path], capture_output=True, text=True,
                               check=True).stdout
         check(GREEDY in text and "  in queue  " in text, "text")
+        starving = subprocess.run([database.program(), "starve", os.path.join(folder, "starves.pcap")],
+                                  capture_output=True, text=True, check=False).stdout
+        part = next(b["part"] for b in poor["behind"] if b["client"] == GREEDY)
+        check("    %s:  %.0f %% %s  " % (POOR, 100 * part, GREEDY) in starving and
+              "no client" not in starving,
+              "behind whom, as text", starving)
+        check("no client waits mainly for another one\n" in text, "the verdict", text)
+        check(found["silence"] is None and "answered nobody" not in text, "no silence")
+        late = max(c.reply for c in calls) + 1000 * MS  # the last but one reply is that of a slow call
+        calls += [Call(POOR, late, late + 2500 * MS, 0), Call(OTHER, late + MS, late + 2400 * MS, 0)]
+        write_capture(path, calls)
+        silence = starve(path, code=0)["silence"]
+        check((silence["since"], silence["length"], silence["server"]) ==
+              (late + MS, 2399 * MS, SERVER), "silence", silence)
     if failures:
         sys.exit("%d checks failed" % len(failures))
     print("starve: queueing, shares and latencies are those of the made server")
