@@ -20,7 +20,8 @@ const char ops_select[] =
     " (SELECT count(*) FROM copy y WHERE y.operation = o.id), o.arguments,"
     " o.arguments_length, o.result, o.result_length,"
     " o.counterpart, o.counterpart_copy, c.machine,"
-    " phase_of(o.id, o.client, ifnull(o.call_time, o.reply_time))"
+    " phase_of(o.id, o.client, ifnull(o.call_time, o.reply_time)),"
+    " (SELECT count(*) FROM retransmission r WHERE r.operation = o.id AND r.kind = 1)"
     " FROM operation o JOIN flow f ON f.id = o.flow LEFT JOIN credential c ON c.id = o.credential";
 
 const struct ops_column ops_columns[] = {
@@ -65,6 +66,7 @@ const struct ops_column ops_columns[] = {
     { "data_length", OP_DATA_LENGTH },
     { "depends_on", OP_DEPENDS_ON },
     { "retransmissions", OP_RETRANSMISSIONS },
+    { "calls_resent", OP_CALLS_RESENT },
     { "copies", OP_COPIES },
     { "counterpart", OP_COUNTERPART },
     { "counterpart_copy", OP_COUNTERPART_COPY },

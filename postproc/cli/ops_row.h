@@ -64,6 +64,7 @@ enum {
     OP_COUNTERPART_COPY,
     OP_MACHINE,
     OP_PHASE,
+    OP_CALLS_RESENT,
 };
 
 /* Conditions on operation o follow. */

@@ -44,7 +44,8 @@ static void print_frames(sqlite3_stmt *s)
     int64_t reply_source = sqlite3_column_int64(s, OP_REPLY_SOURCE);
     int64_t flags =
         sqlite3_column_int64(s, OP_CALL_FLAGS) | sqlite3_column_int64(s, OP_REPLY_FLAGS);
-    int64_t further = sqlite3_column_int64(s, OP_RETRANSMISSIONS);
+    int64_t calls = sqlite3_column_int64(s, OP_CALLS_RESENT);
+    int64_t replies = sqlite3_column_int64(s, OP_RETRANSMISSIONS) - calls;
     int64_t copies = sqlite3_column_int64(s, OP_COPIES);
 
     printf(" [%s-%s]", ops_is_null(s, OP_CALL_FRAME) ? "" : ops_value(s, OP_CALL_FRAME),
@@ -61,8 +62,10 @@ static void print_frames(sqlite3_stmt *s)
         fputs(" partial", stdout);
     if (flags & SIGHTING_MALFORMED)
         fputs(" malformed", stdout);
-    if (further)
-        printf(" retransmissions %lld", (long long)further);
+    if (calls)
+        printf(" call resent %lld%s", (long long)calls, replies ? "," : "");
+    if (replies)
+        printf(" reply resent %lld", (long long)replies);
     if (copies)
         printf(" copies %lld", (long long)copies);
     if (flags & SIGHTING_ADDRESS)

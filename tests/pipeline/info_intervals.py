@@ -176,6 +176,11 @@ def against_generator(folder):
         check(0 < len(mine) < len(ops), "%s: fits %d of %d" % (options, len(mine), len(ops)))
         said = good("ops", *options, db).splitlines()
         check(len(said) == len(mine), "ops %s: %d, not %d" % (options, len(said), len(mine)))
+        check(sum(" call resent 1" in line for line in said) == sum(op.resent is not None for op in mine)
+              and "reply resent" not in str(said), "ops %s: how often calls were sent again" % options)
+        resent = [json.loads(line)["calls_resent"] for line in good("ops", "--json", *options, db).splitlines()]
+        check(sum(resent) == sum(op.resent is not None for op in mine) and max(resent) <= 1,
+              "ops %s: calls_resent" % options)
         found = json.loads(good("info", "--json", *options, db))
         times = [t for op in mine for t in (op.call, op.reply) if t is not None]
         latencies = [op.reply - op.call for op in mine if op.reply is not None]
