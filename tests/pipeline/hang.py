@@ -212,6 +212,26 @@ def made(folder):
     check("the server has the call, and does not answer" in text and "ahead" in text, True, "text")
 
 
+def comes_back(folder):
+    """The server refuses connections, accepts one at last, and replies a second later: the reason of
+    the wait is what came before it accepted."""
+    world = World()
+    case = Case(world, 2)
+    is_refused(case)
+    accepted, replied = case.at + 5 * SECOND + SECOND // 2, case.at + 6 * SECOND + SECOND // 2
+    case.line.again()
+    case.line.open(accepted)
+    case.line.call(accepted + SECOND // 100, case.xid, GETATTR, messages.getattr_args(FILE))
+    case.line.reply(replied, case.xid, messages.getattr_res(7))
+    case.line.flag(replied + 9 * SECOND, CLIENT, ACK)
+    path = os.path.join(folder, "back.pcap")
+    world.write(path, CLIENT)
+    found = hang(path)
+    check((found["chosen"], [w["verdict"] for w in found["waiting"]]), (True, ["refused"]),
+          "why it waited")
+    check(case.at + 5 * SECOND < found["at"] < accepted + DELAY, True, "before it was accepted")
+
+
 def real():
     """While Ganesha is away, and when it is back."""
     path = CAPTURES / "outage/outage-kill.pcap.zst"
@@ -278,6 +298,7 @@ def both_sides(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         made(folder)
+        comes_back(folder)
         if not os.environ.get("SANITIZED"):
             both_sides(folder)
     real()
