@@ -7,6 +7,7 @@
  * the last status change are left out: operations on names change them for objects that no message
  * tells.  The contract is in lint_parts.h.
  */
+#include "base/values.h"
 #include "lint/lint_parts.h"
 
 #include <inttypes.h>
@@ -144,10 +145,20 @@ static int judge_identity(const struct sight *s, const struct attributes *a, str
     return result;
 }
 
+/* Which object of the operation a text is about: its path is that of the name, if it has one. */
+static const char *of_which(const struct sight *s)
+{
+    return s->whose == OF_PARENT    ? "of the directory: "
+           : s->whose == OF_PARENT2 ? "of the new name's directory: "
+           : s->object->identified && s->object->type == OBJECT_DIR ? "of the directory: "
+                                                                    : "";
+}
+
 /* A size and time from before the operation, or from behind one that changes nothing. */
 static int judge_state(const struct sight *s, uint64_t size, int64_t mtime, struct err *err)
 {
     const struct lint_object *o = s->object;
+    char now[VALUE_TEXT_MAX], then[VALUE_TEXT_MAX];
     struct lint_written loose;
 
     if (!s->quiet || !o->known || o->known_at >= s->effect->call_time ||
@@ -157,10 +168,10 @@ static int judge_state(const struct sight *s, uint64_t size, int64_t mtime, stru
     loose = o->loose;
     loose.stable = !loose.by;
     return LINT_SAY_UNLESS_LOST(s->lint, LINT_CHANGED_UNSEEN, s->effect, o->known_by, &loose, err,
-                                "size %" PRIu64 " and mtime %" PRId64 ".%09" PRId64
-                                ", and were %" PRIu64 " and %" PRId64 ".%09" PRId64,
-                                size, mtime / 1000000000, mtime % 1000000000, o->size,
-                                o->mtime / 1000000000, o->mtime % 1000000000);
+                                "%ssize %" PRIu64 " and mtime %s, and were %" PRIu64 " and %s%s",
+                                of_which(s), size, time_text(mtime, now), o->size,
+                                time_text(o->mtime, then),
+                                mtime < o->mtime ? ": the mtime went back" : "");
 }
 
 static int judge_size(const struct sight *s, const struct attributes *a, struct err *err)

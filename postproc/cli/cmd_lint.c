@@ -74,6 +74,18 @@ static bool is_read(void *ctx, enum lint_id rule)
     return lint_view_reads(ctx, rule);
 }
 
+/* What the trace has besides NFSv3 and what may have been NFS. */
+static int count_others(struct lint_view *view, struct err *err)
+{
+    uint64_t mine = view->counts.operations + view->counts.unknown;
+    int64_t all;
+
+    if (sql_number(view->db, "SELECT sum(operations) FROM source", 0, &all, err) < 0)
+        return -err->code;
+    view->others = (uint64_t)all > mine ? (uint64_t)all - mine : 0;
+    return 0;
+}
+
 static int judge(struct lint_view *view, struct err *err)
 {
     const struct lint_options options = {
@@ -92,6 +104,8 @@ static int judge(struct lint_view *view, struct err *err)
         lint_hosts_sort(view);
         result = sql_number(view->db, "SELECT count(*) FROM problem WHERE kind IN (1, 2)", 0,
                             &view->gaps, err);
+        if (result == 0)
+            result = count_others(view, err);
     }
     lint_free(lint);
     return result;

@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/grow.h"
 #include "base/json.h"
+#include "base/values.h"
 #include "show/colour.h"
 #include "store/sql.h"
 
@@ -140,23 +141,62 @@ static int print_text(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt,
 static void print_rule(const struct lint_rule *rule, uint64_t found)
 {
     bool colour = colour_is_wanted(stdout);
+    char count[VALUE_TEXT_MAX];
 
     colour_put(stdout, colour, COLOUR_HEAD, rule->name);
     fputs(": ", stdout);
     colour_put(stdout, colour && rule->level == LINT_ERROR, COLOUR_BAD,
                lint_level_name(rule->level));
-    printf(", %s, %s: %" PRIu64 "\n  %s\n", lint_blamed(rule), rule->source, found, rule->text);
+    printf(", %s, %s: %s\n  %s\n", lint_blamed(rule), rule->source, count_text(found, count),
+           rule->text);
 }
 
 static void print_levels(uint64_t errors, uint64_t suspects, uint64_t notes)
 {
-    printf("%" PRIu64 " error%s, %" PRIu64 " suspect%s, %" PRIu64 " note%s\n", errors,
-           errors == 1 ? "" : "s", suspects, suspects == 1 ? "" : "s", notes,
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX];
+
+    printf("%s error%s, %s suspect%s, %s note%s\n", count_text(errors, a), errors == 1 ? "" : "s",
+           count_text(suspects, b), suspects == 1 ? "" : "s", count_text(notes, c),
            notes == 1 ? "" : "s");
+}
+
+static void print_some(const char *what, uint64_t count)
+{
+    char text[VALUE_TEXT_MAX];
+
+    if (count)
+        printf("%s: %s\n", what, count_text(count, text));
+}
+
+/* What was judged, and what was not. */
+static void print_counts(const struct lint_view *v)
+{
+    const struct lint_counts *counts = &v->counts;
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX];
+
+    print_some("operations of other programs, such as MOUNT and NFSACL, which were not judged",
+               v->others);
+    print_some("operations without a reply", counts->unanswered);
+    print_some("not judged, because the call was not captured or is of another version",
+               counts->unknown);
+    print_some("gaps in the captures, which may hide changes", (uint64_t)v->gaps);
+    printf("contents: %s of %s READs were compared with WRITEs, %s with earlier READs%s\n",
+           count_text(counts->compared, a), count_text(counts->reads, b),
+           count_text(counts->read_again, c),
+           counts->reads && !counts->with_blocks
+               ? ", only those of the same ranges: ingest with --block-digests to compare others"
+               : "");
+    print_some("contradictions that restarts of the server explain", counts->excused);
+    print_some("contradictions that were not judged for lack of room or of a verifier",
+               counts->undecided);
+    print_some("objects forgotten for lack of room", counts->objects_forgotten);
+    print_some("verifiers not judged for lack of room", counts->verifiers_ignored);
 }
 
 int lint_text(struct lint_view *v, struct err *err)
 {
+    char a[VALUE_TEXT_MAX];
+
     for (int i = 0; i < LINT_RULES; i++) {
         const struct lint_rule *rule = &v->rules->rule[i];
 
@@ -166,10 +206,11 @@ int lint_text(struct lint_view *v, struct err *err)
         if (lint_each(v, (enum lint_id)i, print_text, v, err) < 0)
             return -err->code;
         if (v->found[i] > v->top)
-            printf("    and %" PRIu64 " more\n", v->found[i] - v->top);
+            printf("    and %s more\n", count_text(v->found[i] - v->top, a));
         putchar('\n');
     }
-    printf("%" PRIu64 " operations: ", v->counts.operations);
+    printf("%s operation%s of NFSv3: ", count_text(v->counts.operations, a),
+           v->counts.operations == 1 ? "" : "s");
     print_levels(lint_view_level(v, LINT_ERROR), lint_view_level(v, LINT_SUSPECT),
                  lint_view_level(v, LINT_NOTE));
     for (uint32_t i = 0; i < v->host_count; i++) {
@@ -178,31 +219,7 @@ int lint_text(struct lint_view *v, struct err *err)
         printf("  %s %s: ", h->is_client ? "client" : "server", h->address);
         print_levels(h->found[LINT_ERROR], h->found[LINT_SUSPECT], h->found[LINT_NOTE]);
     }
-    if (v->counts.unanswered)
-        printf("operations without a reply: %" PRIu64 "\n", v->counts.unanswered);
-    if (v->counts.unknown)
-        printf("not judged, because the call was not captured or is of another version: %" PRIu64
-               "\n",
-               v->counts.unknown);
-    if (v->gaps)
-        printf("gaps in the captures, which may hide changes: %" PRId64 "\n", v->gaps);
-    printf("contents: %" PRIu64 " of %" PRIu64 " READs were compared with WRITEs, %" PRIu64
-           " with earlier READs%s\n",
-           v->counts.compared, v->counts.reads, v->counts.read_again,
-           v->counts.reads && !v->counts.with_blocks
-               ? ", only those of the same ranges: ingest with --block-digests to compare others"
-               : "");
-    if (v->counts.excused)
-        printf("contradictions that restarts of the server explain: %" PRIu64 "\n",
-               v->counts.excused);
-    if (v->counts.undecided)
-        printf("contradictions that were not judged for lack of room or of a verifier: %" PRIu64
-               "\n",
-               v->counts.undecided);
-    if (v->counts.objects_forgotten)
-        printf("objects forgotten for lack of room: %" PRIu64 "\n", v->counts.objects_forgotten);
-    if (v->counts.verifiers_ignored)
-        printf("verifiers not judged for lack of room: %" PRIu64 "\n", v->counts.verifiers_ignored);
+    print_counts(v);
     return 0;
 }
 
@@ -275,6 +292,7 @@ int lint_json(struct lint_view *v, struct err *err)
     json_u64(&j, "operations", v->counts.operations);
     json_u64(&j, "unanswered", v->counts.unanswered);
     json_u64(&j, "unknown", v->counts.unknown);
+    json_u64(&j, "other_programs", v->others);
     json_i64(&j, "gaps", v->gaps);
     json_u64(&j, "objects_forgotten", v->counts.objects_forgotten);
     json_u64(&j, "verifiers_ignored", v->counts.verifiers_ignored);

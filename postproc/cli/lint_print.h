@@ -43,7 +43,8 @@ struct lint_view {
         uint32_t *places, cap;
     } numbers[2]; /* of servers, and of clients */
     struct lint_counts counts;
-    int64_t gaps; /* in the captures */
+    uint64_t others; /* operations of other programs than NFS */
+    int64_t gaps;    /* in the captures */
 };
 
 /* Takes a finding of a chosen rule.  Returns 0 or a negative code. */

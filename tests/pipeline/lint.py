@@ -134,6 +134,8 @@ def judge(name, wanted, folder):
     check(done.returncode == (1 if counts["errors"] + counts["suspects"] else 0), name + ": exit code")
     count = database.rows(path, "SELECT count(*) FROM operation WHERE program = 100003")[0][0]
     check(result["operations"] == count, name + ": number of operations")
+    others = database.rows(path, "SELECT count(*) FROM operation WHERE program <> 100003")[0][0]
+    check(result["other_programs"] == others, "%s: %s operations of other programs" % (name, result["other_programs"]))
     return path
 
 

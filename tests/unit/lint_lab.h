@@ -47,6 +47,7 @@ struct lab {
     struct lint *lint;
     struct err err;
     char found[512];
+    char text[LINT_TEXT_MAX]; /* of the last finding */
     int64_t now, next_id;
     uint8_t digest;     /* of the next contents; 0: it is not known */
     uint8_t blocks[32]; /* digests of the next contents by blocks */
@@ -76,6 +77,7 @@ static inline int take(void *ctx, const struct lint_finding *f, struct err *err)
     if (is_read(lab, f->rule))
         assert_true(*f->text);
     lab->unread += !*f->text;
+    snprintf(lab->text, sizeof(lab->text), "%s", f->text);
     return 0;
 }
 

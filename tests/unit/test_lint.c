@@ -245,6 +245,28 @@ static void test_malformed(void **state)
     expect(lab, "malformed-call malformed-reply");
 }
 
+/* The attributes before a REMOVE are those of the directory, which the path does not show. */
+static void test_changed_directory(void **state)
+{
+    struct lab *lab = *state;
+    const struct state one = { NF3DIR, FILE_1, 10, 2000, 0 };
+    const struct state two = { NF3DIR, FILE_1, 10, 1000, 0 };
+    struct op *op;
+
+    getattr(lab, &one);
+    expect(lab, "");
+    op = begin(lab, 0, REMOVE, FILE_1);
+    put_name(op, "gone");
+    xdr_put_u32(&op->r, NFS3_OK);
+    put_wcc(&op->r, &two, &one);
+    run(lab, op, NFS3_OK);
+    expect(lab, "changed-unseen");
+    assert_string_equal(lab->text,
+                        "of the directory: size 10 and mtime 1970-01-01 00:00:00.000001000,"
+                        " and were 10 and 1970-01-01 00:00:00.000002000: the mtime went"
+                        " back");
+}
+
 /* A change that nobody made, and changes that somebody may have made. */
 static void test_changes(void **state)
 {
@@ -259,6 +281,9 @@ static void test_changes(void **state)
     expect(lab, "");
     getattr(lab, &two);
     expect(lab, "changed-unseen");
+    assert_string_equal(lab->text,
+                        "size 20 and mtime 1970-01-01 00:00:00.000002000, and were 10 and"
+                        " 1970-01-01 00:00:00.000001000");
     getattr(lab, &two);
     expect(lab, "");
     write_file(lab, &w, &one, &two); /* before it, there was something else */
@@ -375,6 +400,7 @@ int main(void)
 #define LINT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         LINT_TEST(test_rules_have_texts),
+        LINT_TEST(test_changed_directory),
         LINT_TEST(test_statuses),
         LINT_TEST(test_attributes),
         LINT_TEST(test_identity),
