@@ -206,13 +206,13 @@ static void draw_grid(struct drawing *d, const struct plot_panel *panel, double 
             d->left - 8, y + 4, d->y.text[i]);
     }
     for (uint32_t i = 0; i < d->x.count; i++) {
-        double x = x_of(d, d->x.at[i]);
+        double x = x_of(d, d->x.at[i]), half = plot_text_width(d->x.text[i], 12) / 2;
 
         PUT(d, "<path class=\"np-axis\" d=\"M%.1f %.1fv5\"/>", x, bottom);
-        if (lowest)
+        if (lowest) /* the last one must not pass the edge of the picture */
             PUT(d,
                 "<text class=\"np-num\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
-                x, bottom + 19, d->x.text[i]);
+                fmin(x, d->width - half), bottom + 19, d->x.text[i]);
     }
     PUT(d, "<path class=\"np-axis\" d=\"M%.1f %.1fH%.1f\"/>\n", d->left, bottom, d->right);
 }

@@ -32,13 +32,15 @@ static void put_tiles(struct trace_view *v)
     struct page *page = &v->h.page;
     char text[VALUE_TEXT_MAX];
     int64_t span;
+    double rate;
 
     page_put(page, "<dl class=\"tiles\">\n");
     tile_count(page, "operations", a->n.operations);
     if (a->timed && !__builtin_sub_overflow(a->last_time, a->first_time, &span) && span > 0) {
         tile(page, "time", duration_text(span, text));
-        snprintf(text, sizeof(text), "%.4g", (double)a->n.operations * 1e9 / (double)span);
-        tile(page, "operations a second", text);
+        rate = (double)a->n.operations * 1e9 / (double)span;
+        snprintf(text, sizeof(text), "%.4g", rate);
+        tile(page, "operations a second", rate < 1000 ? text : count_text((uint64_t)rate, text));
     }
     snprintf(text, sizeof(text), "%.2f %%",
              a->n.operations ? 100.0 * (double)a->n.errors / (double)a->n.operations : 0.0);
