@@ -151,13 +151,13 @@ int objects_restore(struct objects *o, struct unpack *in, struct err *err)
     }
     o->root_count = in->failed ? 0 : n.roots;
     for (uint32_t i = 1; !in->failed && i <= n.hosts; i++) {
-        uint32_t id;
+        uint32_t id = i;
 
         unpack_value(in, host);
         in->failed |= host.version != 4 && host.version != 6;
         if (!in->failed && !(id = host_id(o, &host)))
             return err_memory(err, "hosts");
-        in->failed |= !in->failed && id != i;
+        in->failed |= id != i;
     }
     rc = restore_objects(o, in, &n, err);
     if (rc == 0)
