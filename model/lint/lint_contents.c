@@ -258,10 +258,11 @@ int lint_contents_judge(struct lint *lint, struct lint_object *o, const struct e
             return 0;
         spoil(lint, o, e->offset, end); /* said once */
         lint_blocks_spoil(lint, o);
-        return LINT_SAY_UNLESS_LOST(lint, LINT_READ_CONTENTS, e, written.by, &written, err,
-                                    "the %" PRIu64 " bytes at %" PRIu64
-                                    " are not those that were written%s",
-                                    e->done, e->offset, are_zeros(e) ? ": they are zeros" : "");
+        return LINT_SAY_UNLESS_LOST(
+            lint, LINT_READ_CONTENTS, e, written.by, &written, err,
+            "%" PRIu64 " byte%s at %" PRIu64 " differ%s from those that were written%s", e->done,
+            e->done == 1 ? "" : "s", e->offset, e->done == 1 ? "s" : "",
+            are_zeros(e) ? ": they are zeros" : "");
     }
     return e->blocks.len ? lint_blocks_judge(lint, o, e, err) : lint_reads_judge(lint, o, e, err);
 }

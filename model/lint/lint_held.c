@@ -110,9 +110,10 @@ static int judge_owed(struct lint *lint, const struct lint_object *o, struct err
     if (owed) {
         e.id = owed->owed_by;
         return LINT_SAY(lint, LINT_NOT_SENT_AGAIN, &e, owed->written.by, err,
-                        "the verifier is not that of the WRITE of %" PRIu64 " bytes at %" PRIu64
+                        "the verifier is not that of the WRITE of %" PRIu64 " byte%s at %" PRIu64
                         ", which was not sent again",
-                        owed->end - owed->start, owed->start);
+                        owed->end - owed->start, owed->end - owed->start == 1 ? "" : "s",
+                        owed->start);
     }
     if (!loose)
         return 0;

@@ -65,8 +65,8 @@ int lint_reads_judge(struct lint *lint, const struct lint_object *o, const struc
     if (memcmp(r->digest, e->digest, sizeof(r->digest)) == 0)
         return 0;
     r->object = 0; /* said once */
-    return LINT_SAY_UNLESS_LOST(lint, LINT_READ_DIFFERS, e, r->written.by, &r->written, err,
-                                "the %" PRIu64 " bytes at %" PRIu64
-                                " are not those of an earlier READ",
-                                e->done, e->offset);
+    return LINT_SAY_UNLESS_LOST(
+        lint, LINT_READ_DIFFERS, e, r->written.by, &r->written, err,
+        "%" PRIu64 " byte%s at %" PRIu64 " differ%s from those of an earlier READ", e->done,
+        e->done == 1 ? "" : "s", e->offset, e->done == 1 ? "s" : "");
 }
