@@ -217,7 +217,8 @@ int info_text(const struct info_view *view, struct err *err)
     text_tables(view);
     if (each_row(view, info_phases, text_phase, "Phases (--by phase shows what happened in them)",
                  err) < 0 ||
-        each_row(view, info_problems, text_problem, "Losses and problems", err) < 0)
+        each_row(view, info_problems, text_problem,
+                 "Losses and problems: how many, and how many bytes they took", err) < 0)
         return -err->code;
     return each_row(view, info_counters, text_counter, "Counters", err);
 }
