@@ -9,6 +9,7 @@ import pathlib
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 import nfsdigest
@@ -16,6 +17,7 @@ from nfsdigest import parquet, summary
 from nfsdigest._library import read
 
 TALLY = "tally.parquet"
+CALL = 1  # code 'repeat'
 # which source the frames of a row are of
 FRAMES = {"call_source": ("call_frame", "call_first_frame"), "reply_source": ("reply_frame", "reply_first_frame"),
           "source": ("frame", "first_frame", "last_frame")}
@@ -135,6 +137,15 @@ def _row(counts, once):
             "counters": {row["name"]: row["value"] for row in once["counters"]}}
 
 
+def _count_resent(tally, folder, calls):
+    """Adds to |tally| what the operations of the part in |folder| were whose ids are in |calls|, once for each."""
+    calls = pa.table({"id": pa.chunked_array(calls, pa.int64())})
+    if calls.num_rows:
+        operations = ds.dataset(pathlib.Path(folder) / "operations", format="parquet").to_table(
+            columns=["id", *summary.KEYS[:3]], filter=ds.field("id").isin(calls["id"].combine_chunks()))
+        tally.add_resent(calls.join(operations, "id", join_type="inner"))
+
+
 def write(nfsr, folder, part, place, *, own=None, first=False, bodies=False):
     """Writes the rows of |nfsr| to |folder|, as part |part| of a data set, and what summary.py needs to the file
     TALLY.  own: of a piece, which operations are its rows: the number of "operations", and ids of "unfinished" ones
@@ -142,7 +153,7 @@ def write(nfsr, folder, part, place, *, own=None, first=False, bodies=False):
     trace = nfsdigest.open(str(nfsr), profile="plain")
     chosen = list(_selections(bodies, False))
     data = parquet.DataSet(folder, part, 1, parquet.ROWS)
-    tally, counts, once, seen = summary.Tally(), _Counts(), {"counters": []}, 0
+    tally, counts, once, seen, resent = summary.Tally(own is None), _Counts(), {"counters": []}, 0, []
     try:
         schemas, batches, _ = read(trace._handle, chosen, 0)
         if first:
@@ -164,7 +175,10 @@ def write(nfsr, folder, part, place, *, own=None, first=False, bodies=False):
                 batch = place.move(batch)
                 counts.add(name, batch)
                 data.add(name, batch)
+                if name == "retransmissions" and own is None:  # in a piece, the operation can be of the one before
+                    resent.append(batch["operation"].filter(pc.equal(batch["kind"], CALL)))
         data.finish()
+        _count_resent(tally, folder, resent)
         pq.write_table(tally.table(), pathlib.Path(folder) / TALLY, compression="zstd")
     except BaseException:
         data.abandon()

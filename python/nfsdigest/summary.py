@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 KEYS = ["program", "version", "procedure", "pairing", "latency"]
-SUMS = ["operations", "calls", "replies", "partial_calls", "partial_replies", "errors", "read", "written"]
+SUMS = ["operations", "calls", "replies", "partial_calls", "partial_replies", "errors", "resent", "read", "written"]
 READ, WRITE, NFS = 6, 7, 100003
 PARTIAL = 1  # code 'sighting'
 PAIRINGS = ["paired", "reply lost", "call lost", "out of window", "capture ended"]
@@ -21,10 +21,10 @@ def _number(condition):
 
 
 class Tally:
-    """Counts operations."""
+    """Counts operations.  |resent|: also add_resent is called."""
 
-    def __init__(self):
-        self.tables, self.rows = [], 0
+    def __init__(self, resent=True):
+        self.tables, self.rows, self.resent = [], 0, 0 if resent else None
 
     def add(self, batch):
         """Operations."""
@@ -34,6 +34,7 @@ class Tally:
             "program": batch["program"], "version": batch["version"], "procedure": procedure,
             "pairing": batch["pairing"], "latency": pc.subtract(batch["reply_time"], batch["call_time"]),
             "operations": pa.repeat(pa.scalar(1, pa.int64()), batch.num_rows),
+            "resent": pa.repeat(pa.scalar(self.resent, pa.int64()), batch.num_rows),
             "calls": _number(pc.is_valid(batch["call_frame"])), "replies": _number(pc.is_valid(batch["reply_frame"])),
             "partial_calls": _number(pc.equal(pc.bit_wise_and(batch["call_flags"], PARTIAL), PARTIAL)),
             "partial_replies": _number(pc.equal(pc.bit_wise_and(batch["reply_flags"], PARTIAL), PARTIAL)),
@@ -42,7 +43,19 @@ class Tally:
         }
         for name, number in (("read", READ), ("written", WRITE)):
             columns[name] = pc.multiply(length, _number(pc.and_(nfs, pc.equal(procedure, number))))
-        self.add_table(pa.table({name: pc.cast(values, pa.int64()) for name, values in columns.items()}))
+        self._add(columns, batch.num_rows)
+
+    def add_resent(self, operations):
+        """The program, version and procedure of each call that was sent again, once for each time."""
+        self._add({**{name: operations[name] for name in KEYS[:3]},
+                   "resent": pa.repeat(pa.scalar(1, pa.int64()), operations.num_rows)}, operations.num_rows)
+
+    def _add(self, columns, rows):
+        for name in KEYS[3:]:
+            columns.setdefault(name, pa.nulls(rows, pa.int64()))
+        for name in SUMS:
+            columns.setdefault(name, pa.repeat(pa.scalar(0, pa.int64()), rows))
+        self.add_table(pa.table({name: pc.cast(columns[name], pa.int64()) for name in KEYS + SUMS}))
 
     def add_table(self, table):
         """What another tally has."""
@@ -73,7 +86,8 @@ def _quantiles(rows):
 
 
 def of(table, names):
-    """totals, pairing and by_procedure of a tally's table.  names: {(program, version, procedure): text}"""
+    """totals, pairing and by_procedure of a tally's table.  names: {(program, version, procedure): text}.  |resent| of
+    a procedure is None if that was not counted."""
     totals = {name: pc.sum(table[name]).as_py() or 0 for name in SUMS[:5]}
     pairing = {}
     for number, name in enumerate(PAIRINGS):
@@ -86,7 +100,8 @@ def of(table, names):
         key = tuple(group.values())
         rows.append({"procedure": names.get(key) or " ".join(map(str, key)), "program": key[0], "version": key[1],
                      "number": key[2], **{name: pc.sum(chosen[name]).as_py() for name in
-                                          ("operations", "errors", "read", "written")}, **_quantiles(chosen)})
+                                          ("operations", "errors", "resent", "read", "written")},
+                     **_quantiles(chosen)})
     rows.sort(key=lambda row: (-row["operations"], row["program"], row["version"], row["number"]))
     return {"totals": totals, "pairing": pairing, "by_procedure": rows}
 
