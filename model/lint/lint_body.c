@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lint/lint_parts.h"
+#include "lint/lint_body.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 
 #include "base/table.h"
 #include "lint/lint.h"
+#include "lint/lint_body.h"
 
 enum { LINT_SESSIONS = 64, LINT_ACCESSES = 1 << 16, LINT_XIDS = 1 << 15, LINT_LIMITS = 64 };
 enum { LINT_READS = 1 << 16 };
@@ -169,21 +170,6 @@ struct lint_server {
     struct lint_verifier verifiers[LINT_VERIFIERS];
 };
 
-/* What the rules need of the bodies that struct effect does not have. */
-struct lint_body {
-    uint32_t stable, committed; /* enum stable_how */
-    bool has_stable, has_committed, has_verifier, has_guard, has_limit;
-    bool has_sent, has_returned, has_made_by;
-    bool has_wanted, has_wtmax;
-    uint32_t wanted, wtmax;  /* of ACCESS and FSINFO */
-    uint64_t largest;        /* maxfilesize, with |wtmax| */
-    uint64_t made_by;        /* verifier of an exclusive CREATE */
-    uint32_t sent, returned; /* bytes of contents in the messages */
-    uint64_t limit;          /* of a listing */
-    int64_t guard;           /* ns */
-    const uint8_t *verifier;
-};
-
 struct lint_entry {
     uint64_t hash;
     struct bytes name;
@@ -256,9 +242,6 @@ static inline bool lint_is_read(const struct lint *lint, enum lint_id id)
         lint_contradiction(lint, &(const struct lint_finding){ id, effect, earlier_, say_ },       \
                            written, err);                                                          \
     })
-
-/* lint_body.c */
-void lint_body_read(const struct effect *effect, struct lint_body *body);
 
 /* lint_contents.c: an operation that may change |object| is called, and done; a READ of it is done;
  * something else changed it; it is forgotten. */

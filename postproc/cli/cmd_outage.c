@@ -7,7 +7,8 @@ static const char about[] =
     "Shows when a server did not answer though somebody waited, and what became of its\n"
     "clients: the last reply before, the first reset or new connection, the first reply\n"
     "after, what was sent again, and who did not come back.  It also shows statuses\n"
-    "before and after, and what the server had acknowledged before and denied after.\n"
+    "before and after, answers that contradict earlier ones, and the WRITEs that may be\n"
+    "lost: acknowledged as UNSTABLE, then neither committed nor sent again.\n"
     "\n"
     "A service is one port of a server.  A restart, a takeover by another machine and a\n"
     "network that is cut look alike, except for who closes, resets and refuses\n"
@@ -31,7 +32,10 @@ int cmd_outage(int argc, char **argv, struct err *err)
           "call it an outage if somebody waits this long\n"
           "without a reply to anybody (2s)",
           set_duration, &request.silence },
-        { 'n', "top", "N", "show N differences of each outage (10)", set_count, &request.top },
+        { 'n', "top", "N",
+          "list N contradictions, calls and lost WRITEs of each\n"
+          "outage (10)",
+          set_count, &request.top },
         { 'j', "json", NULL, "print JSON; times in ns", set_flag, &json },
         { 0 },
     };

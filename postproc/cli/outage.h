@@ -17,11 +17,12 @@
  *
  * Memory: 56 bytes for each span between replies that is as long as |silence|, and for each
  * connection that a server ended; for each outage its clients, statuses and differences (at most
- * |top| of the latter).
+ * |top| of the latter).  For WRITEs that are not committed, see outage_lost.h.
  */
 #ifndef NFSDIGEST_CLI_OUTAGE_H
 #define NFSDIGEST_CLI_OUTAGE_H
 
+#include "base/json.h"
 #include "cli/traffic.h"
 #include "record/record.h"
 #include "lint/lint_rules.h"
@@ -58,6 +59,12 @@ struct outage_difference {
     char *text;
 };
 
+/* A WRITE, or what is left of it. */
+struct outage_write {
+    int64_t operation;
+    uint64_t offset, count;
+};
+
 struct outage {
     char server[ADDRESS_TEXT_MAX];
     int port;
@@ -73,6 +80,18 @@ struct outage {
     struct outage_difference *differences;
     uint32_t difference_count, difference_cap;
     uint64_t different; /* also those that are not in the list */
+    /* Acknowledged before as UNSTABLE, then neither committed nor written again.  They are lost if
+     * the server had a new write verifier afterwards.  |has_verifier|: some verifier was seen
+     * afterwards; else nobody knows. */
+    bool has_verifier, new_verifier; /* |new_verifier|: not the last one before */
+    uint64_t verifier;
+    uint64_t lost, lost_bytes; /* WRITEs; also those that are not in the list */
+    int64_t lost_last;         /* the operation that was counted last */
+    struct outage_write *lost_writes;
+    uint32_t lost_count, lost_cap; /* one for each piece of a WRITE */
+    uint64_t top;                  /* of the request */
+    int64_t *unanswered; /* operations: calls without a reply, as struct outage_client has it */
+    uint32_t unanswered_count, unanswered_cap;
 };
 
 struct outages {
@@ -81,6 +100,7 @@ struct outages {
     uint64_t services;
     bool events;            /* the trace says what happened to connections */
     bool tcp;               /* it has connections */
+    uint64_t not_followed;  /* UNSTABLE WRITEs for which there was no room */
     int64_t longest, since; /* if there are no outages: the longest time, in ns, that somebody
                                waited for the next reply of a service, and since when; 0: nobody */
 };
@@ -101,9 +121,15 @@ void outages_free(struct outages *outages);
 int outage_clients(sqlite3 *db, const struct outage_request *request, struct outages *outages,
                    struct err *err);
 
-/* outage_differ.c: what lint finds across outages. */
+/* outage_differ.c: what lint finds across outages, and what was lost. */
 int outage_differences(sqlite3 *db, const struct outage_request *request, struct outages *outages,
                        struct err *err);
+
+/* outage_print_lost.c: calls without a reply, and what was lost.  outage_unanswered: the number of
+ * those calls. */
+int outage_lost_text(sqlite3 *db, const struct outage *outage, struct err *err);
+int outage_lost_json(sqlite3 *db, struct json *j, const struct outage *outage, struct err *err);
+uint64_t outage_unanswered(const struct outage *outage);
 
 /* outage_print.c: |name| is that of the trace. */
 int outages_text(sqlite3 *db, const struct outage_request *request, const struct outages *outages,

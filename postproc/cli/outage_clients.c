@@ -106,15 +106,19 @@ static int resent_call(void *ctx, sqlite3_stmt *stmt, struct err *err)
 static int unanswered_call(void *ctx, sqlite3_stmt *stmt, struct err *err)
 {
     struct outage_client *c = find(ctx, sql_column_text(stmt, 0));
-    const struct outage *o = ctx;
+    struct outage *o = ctx;
     struct outage_packet p = packet(stmt, 1);
 
-    (void)err;
-    if (c && waits(c, p.time)) {
-        c->unanswered++;
-        if (p.time >= o->begin)
-            tries(c, &p);
-    }
+    if (!c || !waits(c, p.time))
+        return 0;
+    c->unanswered++;
+    if (p.time >= o->begin)
+        tries(c, &p);
+    if (o->unanswered_count >= o->top)
+        return 0;
+    if (GROW(o->unanswered, o->unanswered_count, o->unanswered_cap) < 0)
+        return err_memory(err, "calls");
+    o->unanswered[o->unanswered_count++] = sqlite3_column_int64(stmt, 4);
     return 0;
 }
 
@@ -297,7 +301,7 @@ static const struct {
       " JOIN flow f ON f.id = r.flow WHERE r.kind = 1 AND r.time BETWEEN ?7 AND ?9"
       " AND" TRAFFIC_OF("f.client", "f.server", "r.time") SERVICE_OF_FLOW,
       resent_call },
-    { "SELECT o.client, o.call_time, o.call_source, o.call_frame FROM operation o"
+    { "SELECT o.client, o.call_time, o.call_source, o.call_frame, o.id FROM operation o"
       " JOIN flow f ON f.id = o.flow WHERE o.pairing <> 0 AND o.reply_frame IS NULL"
       " AND o.call_time BETWEEN ?7 - 60000000000 AND ?9 AND" TRAFFIC_OPERATION SERVICE_OF_FLOW,
       unanswered_call },
@@ -358,6 +362,7 @@ int outage_clients(sqlite3 *db, const struct outage_request *request, struct out
     for (uint32_t i = 0; i < all->count; i++) {
         struct outage *o = &all->list[i];
 
+        o->top = request->top;
         if (ask(db, request, o, 0, err) < 0)
             return -err->code;
         if (o->client_count)

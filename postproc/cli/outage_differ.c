@@ -2,10 +2,12 @@
 /* postproc/cli/outage_differ.c
  *
  * What a server acknowledged before an outage, and what is different after it: findings of lint
- * that compare an operation after the outage with one before.  The contract is in outage.h.
+ * that compare an operation after the outage with one before, and WRITEs that it may have lost. The
+ * contract is in outage.h.
  */
 #include "base/grow.h"
 #include "cli/outage.h"
+#include "cli/outage_lost.h"
 #include "lint/lint.h"
 #include "plan/effects.h"
 #include "store/sql.h"
@@ -17,6 +19,7 @@ struct differ {
     const struct outage_request *request;
     struct outages *outages;
     struct lint *lint;
+    struct lost *lost;
     sqlite3_stmt *when; /* of an operation's reply, and the port of its server */
 };
 
@@ -31,7 +34,7 @@ static int done(void *ctx, struct effect *effect, struct err *err)
 {
     const struct differ *d = ctx;
 
-    return lint_done(d->lint, effect, err);
+    return lost_done(d->lost, effect, err) < 0 ? -err->code : lint_done(d->lint, effect, err);
 }
 
 static int add(struct outage *o, const struct lint_finding *f, uint64_t top, struct err *err)
@@ -89,7 +92,11 @@ int outage_differences(sqlite3 *db, const struct outage_request *request, struct
                     &d.when, err) < 0)
         return -err->code;
     d.lint = lint_new(&options, err);
-    result = d.lint ? effects_read(db, &visitor, err) : -err->code;
+    d.lost = d.lint ? lost_new(db, request, outages, err) : NULL;
+    result = d.lost ? effects_read(db, &visitor, err) : -err->code;
+    if (result == 0)
+        result = lost_end(d.lost, db, err);
+    lost_free(d.lost);
     lint_free(d.lint);
     return sql_end(d.when, result, err);
 }

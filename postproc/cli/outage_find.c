@@ -374,6 +374,8 @@ void outages_free(struct outages *outages)
         for (uint32_t k = 0; k < o->difference_count; k++)
             free(o->differences[k].text);
         free(o->clients);
+        free(o->lost_writes);
+        free(o->unanswered);
         free(o->statuses);
         free(o->differences);
     }

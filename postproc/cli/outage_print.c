@@ -141,7 +141,16 @@ static bool has_more(const struct outage *o)
     for (uint32_t i = 0; i < o->client_count; i++)
         if (!came_back(&o->clients[i]))
             return true;
-    return o->status_count || o->different;
+    return o->status_count || o->different || o->lost || o->new_verifier || outage_unanswered(o);
+}
+
+uint64_t outage_unanswered(const struct outage *o)
+{
+    uint64_t all = 0;
+
+    for (uint32_t i = 0; i < o->client_count; i++)
+        all += o->clients[i].unanswered;
+    return all;
 }
 
 /* A value for --silence that is below |ns|: one digit, and zeros. */
@@ -193,11 +202,14 @@ static int text_outage(sqlite3 *db, const struct outage_request *request, const 
         printf("  %s: %" PRIu64 " before, %" PRIu64 " after\n", o->statuses[i].name,
                o->statuses[i].before, o->statuses[i].after);
     if (o->different)
-        printf("  different after than acknowledged before: %" PRIu64 "\n", o->different);
+        printf("  answers after the outage that contradict answers before it: %" PRIu64 "\n",
+               o->different);
     if (each_difference(db, o, text_difference, (void *)request->rules, err) < 0)
         return -err->code;
     if (o->different > o->difference_count)
         printf("    and %" PRIu64 " more\n", o->different - o->difference_count);
+    if (outage_lost_text(db, o, err) < 0)
+        return -err->code;
     putchar('\n');
     return 0;
 }
@@ -211,6 +223,9 @@ int outages_text(sqlite3 *db, const struct outage_request *request, const struct
     printf("%" PRIu32 " outage%s of %" PRIu64 " service%s\n", all->count,
            all->count == 1 ? "" : "s", all->services, all->services == 1 ? "" : "s");
     text_longest(all);
+    if (all->not_followed)
+        printf("%" PRIu64 " UNSTABLE WRITEs were not followed: too many waited for a COMMIT\n",
+               all->not_followed);
     if (!all->events && all->tcp)
         puts("the trace does not say what happened to TCP connections");
     return 0;
@@ -306,6 +321,8 @@ static int json_outage(sqlite3 *db, struct json_context *c, const struct outage 
     if (each_difference(db, o, json_difference, c, err) < 0)
         return -err->code;
     json_array_end(j);
+    if (outage_lost_json(db, j, o, err) < 0)
+        return -err->code;
     json_object_end(j);
     return 0;
 }
@@ -329,6 +346,7 @@ int outages_json(sqlite3 *db, const char *name, const struct outage_request *req
     } else {
         json_null(&j, "longest_wait");
     }
+    json_u64(&j, "not_followed", all->not_followed);
     json_array(&j, "outages");
     for (uint32_t i = 0; i < all->count; i++)
         if (json_outage(db, &c, &all->list[i], err) < 0)

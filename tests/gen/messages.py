@@ -132,8 +132,16 @@ def write_args(fh, offset, data, stable=2):
     return opaque(fh) + u64(offset) + u32(len(data), stable) + opaque(data)
 
 
-def write_res(count, fileid=1, verifier=0x1122334455667788):
-    return u32(OK) + wcc(fileid, REG) + u32(count, 2) + u64(verifier)
+def write_res(count, fileid=1, verifier=0x1122334455667788, committed=2):
+    return u32(OK) + wcc(fileid, REG) + u32(count, committed) + u64(verifier)
+
+
+def commit_args(fh, offset=0, count=0):
+    return opaque(fh) + u64(offset) + u32(count)
+
+
+def commit_res(fileid=1, verifier=0x1122334455667788):
+    return u32(OK) + wcc(fileid, REG) + u64(verifier)
 
 
 def create_args(directory, name):

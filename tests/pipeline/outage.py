@@ -25,8 +25,8 @@ from tcp_world import CLIENT, DELAY, SERVER, Line, World  # noqa: E402
 
 SECOND = 10**9
 START = 1_700_000_000 * SECOND
-GETATTR, WRITE = messages.GETATTR, messages.WRITE
-FILE = messages.handle(7)
+GETATTR, WRITE, COMMIT = messages.GETATTR, messages.WRITE, 21
+FILE, LOST = messages.handle(7), messages.handle(8)
 HOST = "10.0.0.1"
 SCHEMA = json.loads((SRC / "schemas/outage.schema.json").read_text())
 failures = []
@@ -84,8 +84,21 @@ def quiet_world(world):
     a.line.flag(START + 98 * SECOND, SERVER, RST)
 
 
-def restart_world(world):
-    """The server dies after 10 s and is back after 16 s.  10.0.0.2 waits for a call, and is refused
+def write(pair, at, offset, count, verifier, committed=0):
+    pair.ask(at, messages.write_res(count, 8, verifier, committed), procedure=WRITE,
+             arguments=messages.write_args(LOST, offset, b"x" * count, committed))
+
+
+def commit(pair, at, offset, count, verifier):
+    pair.ask(at, messages.commit_res(8, verifier), procedure=COMMIT,
+             arguments=messages.commit_args(LOST, offset, count))
+
+
+def restart_world(world, verifier=None):
+    """With |verifier|, 10.0.0.3 has written four ranges before, committed the first one, and truncates
+    before the last one; afterwards it sends half of the second one again and commits all.  Verifier
+    0: it does not.
+    The server dies after 10 s and is back after 16 s.  10.0.0.2 waits for a call, and is refused
     twice; 10.0.0.3 asks nothing until later, and is reset then; 10.0.0.4 never comes back; 10.0.0.5
     tries until the end.  The file shrinks meanwhile."""
     pairs = [Pair(Line(world, "10.0.0.%d" % i, 900 + i, HOST)) for i in range(2, 6)]
@@ -94,6 +107,13 @@ def restart_world(world):
         for k in range(1, 10):
             pair.ask(START + k * SECOND + i * 10_000_000, messages.getattr_res(7, size=9000))
     a, b, _, d = pairs
+    if verifier is not None:
+        for i in range(4):
+            write(b, START + 5 * SECOND + (i + 50) * SECOND // 100, i * 1000, 1000, 1)
+        write(b, START + 6 * SECOND + SECOND // 2, 4000, 1000, 1, 2)
+        commit(b, START + 7 * SECOND + SECOND // 2, 0, 1000, 1)
+        b.ask(START + 8 * SECOND + SECOND // 2, messages.u32(0) + messages.wcc(8), procedure=2,
+              arguments=messages.opaque(LOST) + messages.u32(0, 0, 0, 1, 0, 3000, 0, 0, 0))
     died, back = START + 10 * SECOND, START + 16 * SECOND
     a.ask(died)
     a.line.resend(died + SECOND // 2, CLIENT, a.xid, lost=True)
@@ -114,9 +134,40 @@ def restart_world(world):
     b.line.open(back + 6 * SECOND)
     b.line.call(back + 6 * SECOND + SECOND // 100, b.xid, GETATTR, messages.getattr_args(FILE))
     b.answer(back + 6 * SECOND + SECOND // 100)
+    if verifier:
+        write(b, back + 7 * SECOND, 1000, 500, verifier)
+        commit(b, back + 8 * SECOND, 0, 0, verifier)
     d.line.again()
     for i in range(3):
         d.line.syn(died + (3 << i) * SECOND, lost=True)
+
+
+def lost_writes(folder):
+    """WRITEs that were not committed: the second one's rest, and the third one."""
+    path = os.path.join(folder, "lost.pcap")
+    for verifier, word in (2, "new"), (1, "same"), (0, None):
+        world = World()
+        restart_world(world, verifier)
+        world.write(path, CLIENT)
+        o, = outages(path)
+        found = [(w["client"], w["procedure_name"], w["offset"], w["count"])
+                 for w in o["lost_writes"]]
+        wanted = [("10.0.0.3", "WRITE", 1000 if word is None else 1500, 1000 if word is None else 500),
+                  ("10.0.0.3", "WRITE", 2000, 1000)]
+        wanted = [] if word == "same" else wanted
+        check(found, wanted, "lost, verifier %s" % word)
+        check((o["write_verifier"], o["lost"], o["lost_bytes"]),
+              (word, len(wanted), sum(w[3] for w in wanted)), "numbers of what was lost")
+        check([w["time"] for w in o["lost_writes"]],
+              [START + 5 * SECOND + i * SECOND // 100 for i in (51, 52)][:len(wanted)], "times")
+        if word == "new":
+            o, = outages(path, "--top", "1")
+            check((o["lost"], len(o["lost_writes"])), (2, 1), "--top")
+            o, = outages(path, "--client", "10.0.0.2")
+            check(o["lost"], 0, "of another client")
+            text = subprocess.run([database.program(), "outage", path], capture_output=True,
+                                  text=True, check=False).stdout
+            check("500 bytes at 1500\n" in text and "may be lost: 2 WRITEs" in text, True, text)
 
 
 def made(folder):
@@ -159,6 +210,7 @@ def made(folder):
     check(b["first_reply"]["time"], START + 22 * SECOND + SECOND // 100 + SECOND // 1000 + DELAY,
           "the second one's first reply")
     check((b["resets"], b["unanswered"], b["resent_calls"]), (1, 0, 1), "its connection")
+    check((o["unanswered"], o["lost"], o["write_verifier"]), ([], 0, None), "nothing written")
     check(clients["4"]["last_try"], None, "the third asks for nothing")
     check(clients["5"]["last_try"]["time"], START + 22 * SECOND, "the fourth one's last attempt")
     check(clients["5"]["attempts"], 1, "its attempts have the same number")
@@ -247,6 +299,7 @@ def real(path, host, refuses):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         made(folder)
+        lost_writes(folder)
     if not os.environ.get("SANITIZED"):
         real(CAPTURES / "outage/outage-kill.pcap.zst", "10.7.0.1", True)
         real(CAPTURES / "outage/outage-move.pcap.zst", "10.7.0.1", False)
