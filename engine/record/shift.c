@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/shift.h"
+#include "record/frames.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,37 +17,13 @@ static bool shift(uint64_t *frame, int64_t by)
     return true;
 }
 
-static bool shift_sighting(struct sighting *s, int64_t by)
-{
-    return shift(&s->frame, by) && shift(&s->first_frame, by);
-}
-
 int record_shift(struct record *r, int64_t by, struct err *err)
 {
+    uint64_t *frames[RECORD_FRAMES_MAX];
     bool good = true;
 
-    switch (r->kind) {
-    case RECORD_FLOW:
-        good = shift(&r->flow.frame, by);
-        break;
-    case RECORD_OBJECT:
-        good = shift(&r->object.frame, by);
-        break;
-    case RECORD_OPERATION:
-        good = shift_sighting(&r->operation.call, by) && shift_sighting(&r->operation.reply, by);
-        break;
-    case RECORD_REPEAT:
-        good = shift_sighting(&r->repeat.sighting, by);
-        break;
-    case RECORD_PROBLEM:
-        good = shift(&r->problem.frame, by);
-        break;
-    case RECORD_CONNECTION_EVENT:
-        good = shift(&r->connection_event.frame, by) && shift(&r->connection_event.last_frame, by);
-        break;
-    default: /* have no frames */
-        break;
-    }
+    for (int i = record_frames(r, frames); good && i-- > 0;)
+        good = shift(frames[i], by);
     return good ? 0
                 : err_set(err, ERR_INPUT,
                           "frame numbers cannot be shifted by %lld: one would be below 1, or too "

@@ -7,6 +7,7 @@
 #include "names/turns.h"
 #include "base/grow.h"
 #include "pieces/state.h"
+#include "record/frames.h"
 
 #include <stdlib.h>
 
@@ -70,34 +71,15 @@ static int count_frame(const struct turns *t, uint64_t *frame, struct err *err)
     return 0;
 }
 
-static int count_sighting(const struct turns *t, struct sighting *s, struct err *err)
-{
-    int rc = count_frame(t, &s->frame, err);
-
-    return rc < 0 ? rc : count_frame(t, &s->first_frame, err);
-}
-
 /* Makes the frames of a record those of the capture. */
 static int count_frames(const struct turns *t, struct record *r, struct err *err)
 {
+    uint64_t *frames[RECORD_FRAMES_MAX];
     int rc = 0;
 
-    switch (r->kind) {
-    case RECORD_FLOW:
-        return count_frame(t, &r->flow.frame, err);
-    case RECORD_OPERATION:
-        rc = count_sighting(t, &r->operation.call, err);
-        return rc < 0 ? rc : count_sighting(t, &r->operation.reply, err);
-    case RECORD_REPEAT:
-        return count_sighting(t, &r->repeat.sighting, err);
-    case RECORD_PROBLEM:
-        return count_frame(t, &r->problem.frame, err);
-    case RECORD_CONNECTION_EVENT:
-        rc = count_frame(t, &r->connection_event.frame, err);
-        return rc < 0 ? rc : count_frame(t, &r->connection_event.last_frame, err);
-    default:
-        return 0;
-    }
+    for (int i = record_frames(r, frames); rc == 0 && i-- > 0;)
+        rc = count_frame(t, frames[i], err);
+    return rc;
 }
 
 static int read_record(struct turns *t, struct turns_reader *r, struct record *record,

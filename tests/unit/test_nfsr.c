@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* .nfsr: what is written comes back; blocks close where nfsr.h says. */
 #include "nfsr_samples.h"
+#include "record/frames.h"
 #include "record/format.h"
 
 #include <setjmp.h>
@@ -108,6 +109,32 @@ static void absent_times_come_back(void **state)
     assert_int_equal(nfsr_read_stream(memory_read, &source, "s", &sink, &err), 0);
     assert_int_equal(e.at, 3);
     buf_free(&stream);
+}
+
+/* record_frames knows the fields that are numbers of frames, whatever their type. */
+static void frames_are_known(void **state)
+{
+    struct record r = { 0 };
+
+    (void)state;
+    for (unsigned kind = 1; kind < nfsr_format.kind_max; kind++) {
+        uint64_t *frames[RECORD_FRAMES_MAX];
+        int count = 0, all;
+
+        r.kind = (uint8_t)kind;
+        all = record_frames(&r, frames);
+        for (unsigned i = 0; i < nfsr_format.kinds[kind].count; i++) {
+            const struct layout_field *f = &nfsr_format.kinds[kind].fields[i];
+            size_t len = strlen(f->name);
+
+            if (f->type == LAYOUT_FRAME || (len >= 5 && !strcmp(f->name + len - 5, "frame"))) {
+                assert_in_range(count, 0, all - 1);
+                assert_ptr_equal(frames[count], (char *)&r + f->offset);
+                count++;
+            }
+        }
+        assert_int_equal(count, all);
+    }
 }
 
 /* One field at a time, at its largest and all others zero: presence bits and borders. */
@@ -348,15 +375,11 @@ static void errors_of_others_pass_through(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_comes_back),
-        cmocka_unit_test(single_fields_come_back),
-        cmocka_unit_test(absent_times_come_back),
-        cmocka_unit_test(blocks_close_by_time),
-        cmocka_unit_test(large_records_fit),
-        cmocka_unit_test(flush_closes_a_block),
-        cmocka_unit_test(impossible_records_are_refused),
-        cmocka_unit_test(write_errors_come_out),
-        cmocka_unit_test(errors_of_others_pass_through),
+        cmocka_unit_test(every_kind_comes_back),  cmocka_unit_test(single_fields_come_back),
+        cmocka_unit_test(absent_times_come_back), cmocka_unit_test(frames_are_known),
+        cmocka_unit_test(blocks_close_by_time),   cmocka_unit_test(large_records_fit),
+        cmocka_unit_test(flush_closes_a_block),   cmocka_unit_test(impossible_records_are_refused),
+        cmocka_unit_test(write_errors_come_out),  cmocka_unit_test(errors_of_others_pass_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
