@@ -78,7 +78,7 @@ static int put_operation(struct pass *p, const struct record_operation *op, stru
 static uint32_t credential_of(struct piece_pass *pp, uint32_t id, struct err *err)
 {
     const struct turns *t = &pp->turns;
-    const struct record_credential *c = id < t->credential_cap ? &t->credentials[id] : NULL;
+    const struct record_credential *c = id <= t->credential_count ? &t->credentials[id] : NULL;
     struct rpc_auth auth = { 0 };
 
     if (!c || !c->id) {

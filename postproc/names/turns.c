@@ -101,10 +101,12 @@ static int read_record(struct turns *t, struct turns_reader *r, struct record *r
 static int take_object(struct turns *t, const struct record_object *o, struct err *err)
 {
     /* ids are given in a row; a known one may come again */
-    if (!o->id || o->id > UINT32_MAX / 2 || o->id > (uint64_t)t->host_cap + 1)
+    if (!o->id || o->id > UINT32_MAX / 2 || o->id > (uint64_t)t->host_count + 1)
         return bad(t, "objects are not numbered in a row", err);
     if (GROW_ZERO(t->hosts, o->id + 1, t->host_cap) < 0)
         return err_memory(err, "objects");
+    if (o->id > t->host_count)
+        t->host_count = (uint32_t)o->id;
     t->hosts[o->id] = host_id(t->objects, &o->server);
     return t->hosts[o->id] ? 0 : err_memory(err, "hosts");
 }
@@ -113,10 +115,12 @@ static int take_credential(struct turns *t, const struct record_credential *c, s
 {
     struct record_credential copy = *c;
 
-    if (!c->id || c->id > t->credential_cap + 1)
+    if (!c->id || c->id > (uint64_t)t->credential_count + 1)
         return bad(t, "credentials are not numbered in a row", err);
     if (GROW_ZERO(t->credentials, (uint64_t)c->id + 1, t->credential_cap) < 0)
         return err_memory(err, "credentials");
+    if (c->id > t->credential_count)
+        t->credential_count = c->id;
     copy.gids.data = arena_copy(&t->arena, c->gids.data, c->gids.len);
     copy.machine.data = arena_copy(&t->arena, c->machine.data, c->machine.len);
     copy.body.data = arena_copy(&t->arena, c->body.data, c->body.len);
@@ -136,7 +140,7 @@ static int server_of(struct turns *t, const struct record_operation *op, uint32_
     for (int i = 0; i < 3; i++) {
         if (!objects[i])
             continue;
-        if (objects[i] >= t->host_cap || !t->hosts[objects[i]])
+        if (objects[i] > t->host_count || !t->hosts[objects[i]])
             return bad(t, "an operation refers to an object that is not there", err);
         *host = t->hosts[objects[i]];
         return 0;

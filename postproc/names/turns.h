@@ -49,9 +49,9 @@ struct turns {
     uint32_t slot_count, slot_cap;
     uint32_t next;   /* the first slot whose call was not taken */
     uint32_t *hosts; /* of objects, by the ids of the piece */
-    uint32_t host_cap;
+    uint32_t host_count, host_cap;
     struct record_credential *credentials; /* by the ids of the piece */
-    uint32_t credential_cap;
+    uint32_t credential_count, credential_cap;
     struct arena arena;
     size_t turn;         /* in order->turns */
     uint64_t seen;       /* operations read by |ahead|, */
