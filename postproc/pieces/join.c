@@ -30,13 +30,20 @@ void join_free(struct join *j)
     free(j);
 }
 
+/* Its range ends before the first packet of its file. */
+static bool is_empty_start(const struct border *b)
+{
+    return b->starts && !b->ends && b->from == b->to;
+}
+
 /* Each piece must begin where the one before it ends. */
 static int follows(const struct join *j, const struct range *next, const char *name, bool anywhere,
                    struct err *err)
 {
     const struct border *a = &j->range.last, *b = &next->first;
     const char *before = j->range.count ? j->range.pieces[j->range.count - 1].name : "";
-    bool same_file = !strcmp(a->capture, b->capture) && !b->starts;
+    const bool nothing = is_empty_start(a) && !strcmp(a->capture, b->capture);
+    const bool same_file = !strcmp(a->capture, b->capture) && (!b->starts || nothing);
 
     if (!j->range.count)
         return b->first || anywhere
@@ -50,7 +57,7 @@ static int follows(const struct join *j, const struct range *next, const char *n
                        before);
     if (a->options != b->options)
         return err_set(err, ERR_INPUT, "%s: was made with other options than %s", name, before);
-    if (b->first)
+    if (b->first && !(nothing && a->first && a->till <= b->asked))
         return err_set(err, ERR_INPUT, "%s: begins a capture, but stands behind %s", name, before);
     /* where neighbours do not meet, one of them guessed wrong, unless the file is damaged there */
     if (same_file &&

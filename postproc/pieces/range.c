@@ -132,7 +132,7 @@ static int compare(struct meeting *m, struct err *err)
         m->fit.same = false;
         snprintf(m->fit.why, sizeof(m->fit.why),
                  "it continues %.60s, which is another one or was made again", b->previous);
-    } else if (!(continues && b->whole)) { /* else it is one run from the beginning on */
+    } else if (!b->first && !(continues && b->whole)) { /* else it is one run from the start on */
         return continues ? compare_continued(m, err) : compare_lead(m, err);
     }
     return 0;

@@ -225,6 +225,35 @@ def bad_input(folder):
     check(not list(folder.glob("e.*")), "a refused piece left a file")
 
 
+def empty_pieces(folder):
+    """A piece that ends before the first packet, or has no packet between its borders, is exact and has nothing."""
+    for form in "pcap", "pcapng":
+        stored = next(CAPTURES.glob("merged-tcp*" if form == "pcapng" else "knfsd-nlm-locks*"))
+        capture = folder / ("empty." + form)
+        subprocess.run(["zstd", "-dqf", stored, "-o", capture], check=True)
+        run("record", "-o", folder / "truth.nfsr", capture)
+        truth = Trace()
+        truth.add(folder / "truth.nfsr")
+        cut(capture, folder, [9, 12, 30, 31, capture.stat().st_size - 1], 200000, truth)
+        check(json.loads(run("join", "--json", folder / "p0"))["frames"] == 0, "packets before byte 9")
+        # the same bytes twice
+        refused(folder, 3, "begins a capture", "join", "p0", "p0")
+        refused(folder, 3, "begins a capture", "join", "p0", "p1", "p0")
+        # going on from a piece of nothing
+        run("piece", "-o", folder / "p3", "--from", 12, "--last", "--continue", folder / "p1", capture)
+        check([v["verdict"] for v in joined(folder, ("p0", "p1", "p3"))] == ["exact"] * 3, "after nothing")
+    # the same at the beginning of a later file
+    one, two = folder / "locks.pcap", folder / "empty.pcap"
+    run("piece", "-o", folder / "f0", one)
+    run("piece", "-o", folder / "f1", "--to", 9, "--before", one, two)
+    run("piece", "-o", folder / "f2", "--from", 9, "--last", "--before", one, two)
+    verdicts = joined(folder, ("f0", "f1", "f2"))
+    check(verdicts[1]["verdict"] == "exact" and verdicts[1]["frames"] == 0 < verdicts[2]["frames"],
+          f"a later file: {verdicts}")
+    run("piece", "-o", folder / "f2", "--from", 9, "--last", two)
+    refused(folder, 3, "begins a capture", "join", "f0", "f1", "f2")
+
+
 def files(folder):
     """A capture in two compressed files."""
     capture = folder / "whole.pcap"
@@ -268,6 +297,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         bad_input(folder)
+        empty_pieces(folder)
         files(folder)
         for capture in ALL if rounds else FEW:
             stored = next(CAPTURES.glob(capture + ".pcap*.zst"))
