@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/piece_list.h"
 #include "pieces/join.h"
 #include "show/args.h"
 
@@ -97,37 +98,50 @@ static int print(bool json, const struct join *join)
     return totals.again ? EXIT_FINDINGS : 0;
 }
 
-int cmd_join(int argc, char **argv, struct err *err)
+static int run(const struct piece_list *list, const char *output, bool json, struct err *err)
 {
     struct join *join;
-    const char *output = NULL;
+    int rc = 0;
+
+    if (!list->count)
+        return err_set(err, ERR_USAGE, "nothing to join: name pieces, without .border");
+    join = join_new(err);
+    if (!join)
+        return -err->code;
+    for (uint32_t i = 0; rc == 0 && i < list->count; i++)
+        rc = join_add_range(join, list->names[i], output != NULL, err);
+    if (rc == 0 && output)
+        rc = join_write(join, output, err);
+    if (rc == 0)
+        rc = print(json, join);
+    join_free(join);
+    return rc;
+}
+
+int cmd_join(int argc, char **argv, struct err *err)
+{
+    struct piece_list list = { 0 };
+    const char *output = NULL, *path = NULL;
     bool json = false;
     const struct arg own[] = {
         { 'o', "output", "RANGE",
           "also write RANGE.border, with which a later join\ntakes all these pieces as one; they "
           "may begin\nanywhere in the capture",
           set_text, &output },
+        { 0, "list", "FILE", "read further NAMEs from this file, one a line", set_text, &path },
         { 'j', "json", NULL, "print JSON", set_flag, &json },
         { 0 },
     };
     const struct args args = { .usage = "nfsdigest join [OPTION...] NAME...",
                                .about = about,
                                .own = own };
-    int first, count, rc = args_parse(&args, argc, argv, &first, err);
+    int first, rc = args_parse(&args, argc, argv, &first, err);
 
     if (rc != 1)
         return rc;
-    count = argc - first;
-    if (!count)
-        return err_set(err, ERR_USAGE, "nothing to join: name pieces, without .border");
-    join = join_new(err);
-    rc = join ? 0 : -err->code;
-    for (int i = 0; rc == 0 && i < count; i++)
-        rc = join_add_range(join, argv[first + i], output != NULL, err);
-    if (rc == 0 && output)
-        rc = join_write(join, output, err);
+    rc = piece_list_read(&list, argv + first, argc - first, path, err);
     if (rc == 0)
-        rc = print(json, join);
-    join_free(join);
+        rc = run(&list, output, json, err);
+    piece_list_free(&list);
     return rc;
 }

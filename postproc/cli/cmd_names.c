@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/grow.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/piece_list.h"
 #include "names/names.h"
 #include "show/args.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char about[] =
@@ -71,54 +69,7 @@ static bool is_stream(const char *name)
     return len > 5 && strcmp(name + len - 5, ".nfsr") == 0;
 }
 
-struct name_list {
-    char **names;
-    uint32_t count, cap;
-};
-
-static void free_names(struct name_list *l)
-{
-    for (uint32_t i = 0; i < l->count; i++)
-        free(l->names[i]);
-    free(l->names);
-}
-
-static int add_name(struct name_list *l, const char *name, struct err *err)
-{
-    char *copy = strdup(name);
-
-    if (!copy || GROW(l->names, l->count, l->cap) < 0) {
-        free(copy);
-        return err_memory(err, "names of pieces");
-    }
-    l->names[l->count++] = copy;
-    return 0;
-}
-
-static int read_list(struct name_list *l, const char *path, struct err *err)
-{
-    FILE *file = fopen(path, "re");
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t len;
-    int rc = 0;
-
-    if (!file)
-        return err_set(err, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
-    while (rc == 0 && (len = getline(&line, &size, file)) > 0) {
-        if (line[len - 1] == '\n')
-            line[len - 1] = '\0';
-        if (*line)
-            rc = add_name(l, line, err);
-    }
-    if (rc == 0 && ferror(file))
-        rc = err_set(err, ERR_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
-    free(line);
-    fclose(file);
-    return rc;
-}
-
-static int make(const struct names_options *options, const struct name_list *l,
+static int make(const struct names_options *options, const struct piece_list *l,
                 struct names_result *result, struct err *err)
 {
     if (!l->count)
@@ -134,7 +85,7 @@ int cmd_names(int argc, char **argv, struct err *err)
 {
     struct names_options options = { 0 };
     struct names_result result;
-    struct name_list names = { 0 };
+    struct piece_list names = { 0 };
     const char *list = NULL;
     bool json = false;
     const struct arg own[] = {
@@ -161,15 +112,11 @@ int cmd_names(int argc, char **argv, struct err *err)
         return rc;
     if (!options.output)
         return err_set(err, ERR_USAGE, "-o FILE is missing: the record stream to write");
-    rc = 0;
-    for (int i = first; rc == 0 && i < argc; i++)
-        rc = add_name(&names, argv[i], err);
-    if (rc == 0 && list)
-        rc = read_list(&names, list, err);
+    rc = piece_list_read(&names, argv + first, argc - first, list, err);
     if (rc == 0)
         rc = make(&options, &names, &result, err);
     if (rc == 0)
         print(json, &result);
-    free_names(&names);
+    piece_list_free(&names);
     return rc;
 }

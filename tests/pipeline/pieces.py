@@ -214,6 +214,13 @@ def bad_input(folder):
     check("made again" in verdicts[2]["why"], "an old state: %s" % verdicts[2])
     run("piece", "-o", folder / "y", "--continue", folder / "x", "--from", half + half // 2, capture)
     check([v["verdict"] for v in joined(folder, ("a", "x", "y"))] == ["exact"] * 3, "a chain")
+    (folder / "list").write_text("x\n\ny")
+    for arguments in ("a", "--list", "list"), ("--list", "list", "a"):
+        check(run("join", *arguments, cwd=folder) == run("join", "a", "x", "y", cwd=folder), "--list")
+    refused(folder, 3, "the pieces before it are missing", "join", "--list", "list")
+    refused(folder, 3, "list: cannot be opened", "join", "--list", "none/list")
+    (folder / "list").write_text("\n")
+    refused(folder, 2, "nothing to join", "join", "--list", "list")
     (folder / "x.state").write_bytes((folder / "a.state").read_bytes())
     refused(folder, 3, "does not belong", "piece", "--continue", "x", "-o", "e", "--from", half + half // 2,
             capture)
