@@ -103,11 +103,6 @@ void loop_free(struct loop *loop)
     free(loop);
 }
 
-bool loop_has_more(const struct loop *loop)
-{
-    return loop->event_at < loop->event_count;
-}
-
 /* --- watches */
 
 static int control(struct loop *loop, int what, struct watch *watch, uint32_t events,

@@ -70,9 +70,6 @@ void loop_gather(struct loop *loop, int64_t ns);
 int64_t loop_now(const struct loop *loop);
 int64_t loop_clock(void); /* now */
 
-/* Returns if this round has more events behind the one whose callback asks. */
-bool loop_has_more(const struct loop *loop);
-
 /* Begins to watch.  In |watch| fd, ready and ctx are set.  |events|: EPOLLIN, EPOLLOUT, or 0 for
  * errors only; with EPOLLET, only what is new is told. */
 int loop_watch(struct loop *loop, struct watch *watch, uint32_t events, struct err *err);

@@ -42,7 +42,6 @@ void relay_end(struct pair *pair, enum relay_why why)
 {
     struct relay *relay = pair->relay;
 
-    relay_gather_end(pair);
     if (pair->connected) {
         count_end(pair, why);
         relay_copy_mark(pair, RELAY_CLOSED, 0, why);
@@ -265,7 +264,6 @@ void relay_free(struct relay *relay)
         return;
     while (relay->pairs)
         relay_end(relay->pairs, RELAY_WHY_RELAY);
-    loop_unidle(relay->loop, &relay->round_end);
     relay_udp_free(relay->udp);
     for (uint32_t i = 0; i < relay->lane_count; i++)
         listeners_free(relay->lanes[i].listeners);

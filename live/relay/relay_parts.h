@@ -2,8 +2,8 @@
 /* live/relay/relay_parts.h
  *
  * Shared by the files of the relay: relay.c accepts and connects, relay_pass.c passes bytes on,
- * relay_gather.c passes on what came at once, relay_long.c what is long, relay_copy.c writes the
- * ring, relay_udp.c relays datagrams, relay_inject.c injects faults.
+ * relay_long.c what is long, relay_copy.c writes the ring, relay_udp.c relays datagrams,
+ * relay_inject.c injects faults.
  */
 #ifndef NFSDIGEST_RELAY_RELAY_PARTS_H
 #define NFSDIGEST_RELAY_RELAY_PARTS_H
@@ -52,19 +52,6 @@ struct lane {
     struct net_address server, local; /* |local|: to connect from */
 };
 
-/* Bytes that were read in this round, and are sent at its end. */
-enum {
-    GATHER_MOST = LOOP_EVENTS,
-    GATHER_LONG = 1024, /* what is longer is sent at once */
-};
-struct gathered {
-    struct pass *pass;
-    const uint8_t *data; /* in |chunk| */
-    uint32_t len;
-    int result;   /* of relay_send */
-    int64_t time; /* when they were read */
-};
-
 struct relay {
     struct loop *loop;
     struct relay_setup setup;
@@ -73,18 +60,9 @@ struct relay {
     uint32_t lane_count, open;
     uint64_t last_number;
     struct pair *pairs;
-    struct relay_udp *udp; /* NULL: no datagrams are relayed */
-    struct gathered gathered[GATHER_MOST];
-    uint32_t gathered_count, gathered_len;
-    struct idle round_end;
-    uint8_t chunk[GATHER_MOST * GATHER_LONG + RELAY_CHUNK]; /* relay_room */
+    struct relay_udp *udp;      /* NULL: no datagrams are relayed */
+    uint8_t chunk[RELAY_CHUNK]; /* what was read, until it is sent or held */
 };
-
-/* Where RELAY_CHUNK bytes can be read to: behind what was gathered. */
-static inline uint8_t *relay_room(struct relay *relay)
-{
-    return relay->chunk + relay->gathered_len;
-}
 
 /* relay.c: ends a pair and frees it.  |why|: unless both sides have ended, both are reset. */
 void relay_end(struct pair *pair, enum relay_why why);
@@ -120,21 +98,11 @@ enum {
 };
 /* Sends |bytes|, of which |may| may be sent now.  What is not taken is held. */
 int relay_send(struct pass *pass, struct bytes bytes, uint32_t may);
-/* Copies |bytes|, which were read at |time|, into the ring, and counts them. */
-void relay_sent(struct pair *pair, struct pass *pass, struct bytes bytes, int64_t time);
-/* Only counts them. */
+/* Counts bytes that were read. */
 void relay_passed(struct pass *pass, uint32_t len);
-/* Watches both sides for what they can do now, or ends the pair, as |result| says. */
-void relay_settle(struct pass *pass, int result);
 
 /* Sends what may be sent.  The pair may be gone then. */
 void relay_pass_go_on(struct pass *pass);
-
-/* relay_gather.c: puts |bytes|, which lie behind what was gathered, off to the end of this round.
- * false: they are not put off. */
-bool relay_gather(struct pass *pass, struct bytes bytes, int64_t time);
-/* Sends what was put off for a pair that ends. */
-void relay_gather_end(struct pair *pair);
 
 /* relay_long.c: notes how much was read.  |expects_long| is above 0 if long messages are likely. */
 void relay_long_note(struct pass *pass, uint32_t got);

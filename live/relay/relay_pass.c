@@ -56,13 +56,6 @@ void relay_passed(struct pass *pass, uint32_t len)
     pass->counts->reads++;
 }
 
-void relay_sent(struct pair *pair, struct pass *pass, struct bytes bytes, int64_t time)
-{
-    if (pair->relay->setup.ring)
-        relay_copy_bytes(pair, pass, bytes, time);
-    relay_passed(pass, bytes.len);
-}
-
 static int pass_on(struct pair *pair, struct pass *pass, struct bytes bytes)
 {
     int64_t time = relay_copy_clock(), may = bytes.len;
@@ -70,25 +63,24 @@ static int pass_on(struct pair *pair, struct pass *pass, struct bytes bytes)
 
     if (relay_injects(pair))
         may = relay_inject(pair, pass, bytes);
-    else if (relay_gather(pass, bytes, time))
-        return RELAY_GOES_ON;
     /* forward first: the copy is in nobody's way */
     result = may < 0 ? RELAY_RESET_BY_RULE : relay_send(pass, bytes, (uint32_t)may);
-    relay_sent(pair, pass, bytes, time);
+    if (pair->relay->setup.ring)
+        relay_copy_bytes(pair, pass, bytes, time);
+    relay_passed(pass, bytes.len);
     return result;
 }
 
 static int read_some(struct pair *pair, struct pass *pass)
 {
     struct relay *relay = pair->relay;
-    uint8_t *room = relay_room(relay);
     int result = RELAY_GOES_ON;
     ssize_t got;
 
     if (pass->expects_long && relay->setup.ring && !relay_injects(pair) &&
         relay_long(pass, &result))
         return result;
-    got = recv(pass->from->fd, room, RELAY_CHUNK, 0);
+    got = recv(pass->from->fd, relay->chunk, RELAY_CHUNK, 0);
     pass->more = got == RELAY_CHUNK;
     if (got < 0)
         return is_gone(errno) ? RELAY_RESET_BY_SENDER : RELAY_GOES_ON;
@@ -98,7 +90,7 @@ static int read_some(struct pair *pair, struct pass *pass)
         return RELAY_GOES_ON;
     }
     relay_long_note(pass, (uint32_t)got);
-    return pass_on(pair, pass, (struct bytes){ room, (uint32_t)got });
+    return pass_on(pair, pass, (struct bytes){ relay->chunk, (uint32_t)got });
 }
 
 static int send_held(struct pass *pass)
@@ -230,14 +222,6 @@ int relay_pass_ready(void *ctx, uint32_t events, struct err *err)
     }
     watch_both(pair, side, (events & EPOLLHUP) != 0);
     return 0;
-}
-
-void relay_settle(struct pass *pass, int result)
-{
-    if (result == RELAY_GOES_ON)
-        watch_both(pass->from->pair, NULL, false);
-    else
-        relay_end(pass->from->pair, why(result, pass->from));
 }
 
 void relay_pass_go_on(struct pass *pass)

@@ -145,8 +145,8 @@ static int on_reply(void *ctx, uint32_t events, struct err *err)
 
     (void)events, (void)err;
     for (int i = 0; i < READS; i++) {
-        ssize_t got = recv(flow->watch.fd, relay_room(relay), RELAY_CHUNK, 0);
-        const struct bytes data = { relay_room(relay), got > 0 ? (uint32_t)got : 0 };
+        ssize_t got = recv(flow->watch.fd, relay->chunk, RELAY_CHUNK, 0);
+        const struct bytes data = { relay->chunk, got > 0 ? (uint32_t)got : 0 };
 
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
             return 0;
