@@ -13,7 +13,8 @@ set -euo pipefail
 need apt-cache dpkg-query git gcc make ldconfig
 work=$(cd "$1" && pwd)
 shift
-packages="bash coreutils dash diffutils findutils gcc git grep libc6-dev make sed tar ${PACKAGES-}"
+packages="bash coreutils dash diffutils findutils gcc git grep libc6-dev libxxhash-dev make sed tar
+    ${PACKAGES-}"
 root=$(mktemp -d "$work/tools.XXXXXX")
 trap 'rm -rf "$root"' EXIT
 chmod 755 "$root"
@@ -68,6 +69,10 @@ ${CC:-gcc} -std=gnu11 -O2 -Wall -Wextra -o "$root/usr/bin/randomio" "$lab/random
 cp "$lab/vm/workloads.sh" "$root/usr/bin/workloads.sh"
 copy_sources
 ldconfig -r "$root"
+# whether all is there that the sources need: sooner than in the guest
+chroot "$root" /usr/bin/env SCRATCH=/out workloads.sh compile /tmp ||
+    die "workloads.sh compile fails in the new file system: what it needs belongs into \$packages"
+rm -rf "$root"/tmp/* "$root"/out/* "$root/dev/null"
 rm -f "$work/tools.img"
 "$work/tree/sbin/mke2fs" -q -t ext4 -O ^has_journal -d "$root" "$work/tools.img" 640M
 ls -lhs "$work/tools.img"
