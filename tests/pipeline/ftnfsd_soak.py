@@ -172,10 +172,10 @@ def flood(port, root, until):
             s.close()
 
 
-def slow(port, root, until):
+def slow(port, large, until):
     """A long WRITE, some bytes at a time, and never its end."""
-    message = call(root, WRITE, {"offset": 0, "count": 900000, "stable": UNSTABLE,
-                                 "data": [(900000, 0)]})
+    message = call(large, WRITE, {"offset": 0, "count": 900000, "stable": UNSTABLE,
+                                  "data": [(900000, 0)]})
     while time.monotonic() < until:
         try:
             with connect(port) as s:
@@ -188,15 +188,16 @@ def slow(port, root, until):
             time.sleep(0.1)
 
 
-def deaf(port, root, until):
+def deaf(port, large, until):
     """Asks for much, and reads nothing."""
-    message = call(root, READ, {"offset": 0, "count": MIB})
+    message = call(large, READ, {"offset": 0, "count": MIB})
     while time.monotonic() < until:
         try:
             with connect(port) as s:
                 s.settimeout(0.5)
                 for _ in range(2000):
                     s.sendall(message)
+                time.sleep(1)
         except OSError:
             time.sleep(0.5)
 
@@ -256,7 +257,7 @@ def walk(client, root):
 
 
 def settle(pid, wanted):
-    """How many descriptors there are when there are no more than |wanted|, or after a while."""
+    """How many descriptors there are when there are no more than |wanted|, or after 10 s."""
     for _ in range(100):
         if descriptors(pid) <= wanted:
             break
@@ -280,16 +281,29 @@ def change_faults(path, until):
     return rounds
 
 
+def begin(server):
+    """The handles of the root and of a file of 1 MiB."""
+    client = Client(server)
+    root = client.mount(b"/s")
+    large = client.nfs(CREATE, {"object": root, "name": b"large", "how": UNCHECKED,
+                                "settings": {"mode": 0o644}})[1]["handle"]
+    client.nfs(WRITE, {"object": large, "offset": 0, "count": MIB, "stable": UNSTABLE,
+                       "data": [(MIB, 7)]})
+    client.close()
+    return root, large
+
+
 def soak(server, path, seconds):
     pid = server.process.pid
-    at_first = descriptors(pid)
-    root = Client(server).mount(b"/s")
+    root, large = begin(server)
+    # only now: it opens some when its loop begins, which is after it said its address
+    at_first = settle(pid, 0)
     until = time.monotonic() + seconds
     results = multiprocessing.Queue()
     jobs = [multiprocessing.Process(target=Worker(server, seed).run, args=(root, until, results))
             for seed in range(WORKERS)]
-    jobs += [multiprocessing.Process(target=bad, args=(server.port, root, until))
-             for bad in (flood, *[slow] * STUBBORN, *[deaf] * STUBBORN)]
+    jobs += [multiprocessing.Process(target=bad, args=(server.port, at, until))
+             for bad, at in ((flood, root), *[(slow, large)] * STUBBORN, *[(deaf, large)] * STUBBORN)]
     for job in jobs:
         job.start()
     rounds = change_faults(path, until)
