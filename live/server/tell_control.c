@@ -3,28 +3,16 @@
  *
  * The commands of ftnfsd's control socket, but for those about faults (net/fault_control.h).
  */
-#include "server/tell.h"
-#include "wire/field.h"
+#include "server/tell_parts.h"
 
-#include <string.h>
-
-static const struct {
-    uint32_t program, version;
-} programs[STATS_PROGRAMS] = {
-    [STATS_NFS] = { NFS3_PROGRAM, 3 },
-    [STATS_MOUNT] = { MOUNT_PROGRAM, 3 },
-    [STATS_NFSACL] = { NFSACL_PROGRAM, 3 },
-    [STATS_PORTMAP] = { PORTMAP_PROGRAM, 2 },
-};
-
-static void put_row(struct json *answer, const struct stats_row *row, unsigned p, uint32_t number)
+static void put_row(struct json *answer, const struct stats_row *row, enum stats_program p,
+                    uint32_t number)
 {
-    const struct procedure *procedure =
-        procedure_find(programs[p].program, programs[p].version, number);
+    char text[TELL_NUMBER];
 
     json_object(answer, NULL);
-    json_text(answer, "program", program_name(programs[p].program));
-    json_text(answer, "procedure", procedure ? procedure->name : NULL);
+    json_text(answer, "program", tell_program(p));
+    json_text(answer, "procedure", tell_procedure(p, number, text));
     json_u64(answer, "calls", row->calls);
     json_u64(answer, "errors", row->errors);
     json_u64(answer, "bytes", row->bytes);
@@ -83,6 +71,39 @@ static void put_net_memory(struct json *answer, const struct server *server)
     json_object_end(answer);
 }
 
+/* Calls that RPC refused, by status. */
+static void put_refused(struct json *answer, const struct rpc_server_counts *counts)
+{
+    json_object(answer, "refused");
+    for (uint32_t i = 0; i < sizeof(counts->refused) / sizeof(counts->refused[0]); i++)
+        if (rpc_status_name(i) && i != RPC_SUCCESS)
+            json_u64(answer, rpc_status_name(i), counts->refused[i]);
+    json_object_end(answer);
+}
+
+/* Messages that are no calls, and connections. */
+static void put_ends(struct json *answer, const struct server *server)
+{
+    const struct rpc_server_counts *counts = rpc_server_counts(server->rpc);
+    const struct listen_counts *door = rpc_server_listen_counts(server->rpc);
+
+    json_object(answer, "no_calls");
+    json_u64(answer, "not_rpc", counts->not_rpc);
+    json_u64(answer, "not_a_call", counts->not_a_call);
+    json_object_end(answer);
+    json_object(answer, "connections");
+    json_u64(answer, "begun", counts->connections);
+    json_u64(answer, "refused", door->refused_all);
+    json_u64(answer, "refused_address", door->refused_address);
+    json_u64(answer, "failed", door->failed);
+    json_u64(answer, "pauses", door->pauses);
+    json_object_end(answer);
+    json_object(answer, "closed");
+    for (unsigned i = 0; i < TELL_ENDS; i++)
+        json_u64(answer, tell_ends[i].why, tell_end_count(counts, i));
+    json_object_end(answer);
+}
+
 static int on_statistics(void *ctx, const struct control_request *request, struct json *answer,
                          struct err *err)
 {
@@ -98,6 +119,8 @@ static int on_statistics(void *ctx, const struct control_request *request, struc
     json_array_end(answer);
     json_u64(answer, "null_calls", rpc_server_counts(server->rpc)->null_calls);
     put_clients(answer, &server->stats);
+    put_refused(answer, rpc_server_counts(server->rpc));
+    put_ends(answer, server);
     put_datagrams(answer, server);
     put_net_memory(answer, server);
     replies_count(server->replies, &replies);
@@ -210,7 +233,8 @@ int tell_control(struct control *control, struct server *server, struct err *err
 {
     static const struct control_command commands[] = {
         { "statistics", NULL,
-          "calls by procedure and client, the cache of replies, datagrams, memory of connections",
+          "calls by procedure and client, what was refused, connections and why they were closed, "
+          "datagrams, memory of connections, the cache of replies",
           on_statistics },
         { "exports", NULL, "exports, what is in them, and calls", on_exports },
         { "mounts", NULL, "who mounted what", on_mounts },

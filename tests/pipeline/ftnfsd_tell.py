@@ -20,7 +20,8 @@ import urllib.request
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
-from live_client import Client, Ftnfsd  # noqa: E402
+from live_client import LOOPBACK, Client, Ftnfsd, RpcError  # noqa: E402
+from messages import NFS, NFSACL, auth_none, opaque, record, u32  # noqa: E402
 from model_xdr import (CREATE, GETATTR, LOOKUP, NAMES, READ, UNCHECKED, UNSTABLE, WRITE)  # noqa: E402
 
 PROGRAM = os.path.join(os.environ.get("BUILD", "build"), "bin", "ftnfsd")
@@ -51,7 +52,7 @@ def metrics(port):
 
 
 def work(client):
-    """(calls, errors, bytes) by procedure"""
+    """The root's handle, and (calls, errors, bytes) by procedure."""
     said = collections.defaultdict(lambda: [0, 0, 0])
 
     def do(procedure, arguments, data=0):
@@ -71,7 +72,24 @@ def work(client):
         do(READ, {"object": file, "offset": 4000, "count": 5000}, 1000)
         do(LOOKUP, {"object": root, "name": b"no%d" % i})
         do(GETATTR, {"object": file})
-    return {k: tuple(v) for k, v in said.items()}
+    return root, {k: tuple(v) for k, v in said.items()}
+
+
+def misbehave(server, client, root):
+    """Each way once; the server counts them by these."""
+    client.rpc(1, opaque(root) + u32(1), program=NFSACL, credential=auth_none())
+    for program, procedure, credential in ((NFSACL, 1, None), (77, 1, None), (NFS, 1, u32(6, 0))):
+        try:
+            client.rpc(procedure, b"", program=program, credential=credential)
+            failures.append("a call of program %d that is wrong was answered" % program)
+        except RpcError:
+            pass
+    for data in (record(b"no call, but long enough to be one"), record(u32(1, 1, 0, 0, 0, 0)),
+                 u32(0xffffffff), u32(0x80000100) + b"the beginning"):
+        with socket.create_connection((LOOPBACK, server.port), timeout=20) as s:
+            s.sendall(data)
+            s.shutdown(socket.SHUT_WR)
+            s.recv(1)
 
 
 def main():
@@ -82,28 +100,46 @@ def main():
             check("mode", stat.S_IMODE(os.stat(path).st_mode), 0o600)
             empty = ctl(path, "exports")[1]["exports"][0]["memory"]
             client = Client(server)
-            wanted = work(client)
+            root, wanted = work(client)
             for _ in range(2):
                 client.rpc(0, b"")
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
                 s.sendto(b"no call", ("127.0.0.1", server.port))
+            misbehave(server, client, root)
             code, said = ctl(path, "statistics")
             check("exit code", code, 0)
             rows = {r["procedure"]: (r["calls"], r["errors"], r["bytes"])
                     for r in said["procedures"] if r["program"] == "NFS"}
             check("statistics", rows, wanted)
-            total = sum(r[0] for r in wanted.values()) + 1  # MNT
+            total = sum(r[0] for r in wanted.values()) + 3  # MNT, GETACL twice
             check("client", [(c["client"], c["calls"]) for c in said["clients"]],
                   [("127.0.0.1", total)])
             check("calls of NULL", said["null_calls"], 2)
+            check("refused", {k: v for k, v in said["refused"].items() if v},
+                  {"GARBAGE_ARGS": 1, "PROG_UNAVAIL": 1, "AUTH_ERROR": 1})
+            check("no calls", said["no_calls"], {"not_rpc": 2, "not_a_call": 1})
+            check("closed", {k: v for k, v in said["closed"].items() if v}, {"too_long": 1, "cut": 1})
+            check("connections so far", said["connections"]["begun"], 5)
             check("datagrams", {k: v for k, v in said["datagrams"].items() if v}, {"received": 1})
             check("cache", said["cache_of_replies"]["entries"], 10)
             found = metrics(port)
             for name, (calls, errors, data) in wanted.items():
-                label = '{procedure="%s"}' % name
+                label = '{program="NFS",procedure="%s"}' % name
                 check("metrics of " + name, tuple(found["ftnfsd_%s_total%s" % (n, label)] for n in (
                     "calls", "errors", "data_bytes")), (calls, errors, data))
                 check("latencies of " + name, found["ftnfsd_latency_seconds_count" + label], calls)
+            for label, rows in (('client="127.0.0.1"', "client"), ('export="/a"', "export")):
+                check("metrics by " + rows, tuple(
+                    found["ftnfsd_%s_%s_total{%s}" % (rows, n, label)] for n in (
+                        "calls", "errors", "data_bytes")),
+                      (total - (rows == "export"), 5 + (rows == "client"), 5 * 6000))
+            check("metrics of GETACL", [found['ftnfsd_%s_total{program="NFSACL",procedure="GETACL"}' % n]
+                                        for n in ("calls", "errors")], [2, 1])
+            check("metrics of what is no call", (found["ftnfsd_refused_total"],
+                                                 found["ftnfsd_not_rpc_total"]), (3, 5))
+            check("metrics of what was closed",
+                  [found['ftnfsd_connections_closed_total{why="%s"}' % why]
+                   for why in ("too_long", "cut", "slow")], [1, 1, 0])
             check("objects", found['ftnfsd_export_objects{export="/a"}'], 6)
             check("bytes", found['ftnfsd_export_used_bytes{export="/a"}'], 5 * 8192)
             check("exports", [(e["name"], e["objects"]) for e in ctl(path, "exports")[1]["exports"]],
