@@ -29,7 +29,7 @@ local filters = {
     { "Replies without a call", "nfspair.message == 1 and nfspair.pairing == 2" },
     { "Retransmissions and duplicate replies", "nfspair.retransmission or nfspair.duplicate_reply" },
     { "Partial and malformed messages", "nfspair.partial or nfspair.malformed" },
-    { "Failed operations", "nfspair.status > 0 or nfspair.rpc_status > 0" },
+    { "Failed operations", '(nfspair.status > 0 and not (nfspair.program == "NLM" and nfspair.status == 3)) or nfspair.rpc_status > 0' },
     { "Slower than 100 ms", "nfspair.latency > 0.1" },
     { "Changes to names",
       'nfspair.procedure in {"CREATE", "MKDIR", "SYMLINK", "MKNOD", "REMOVE", "RMDIR", "RENAME", "LINK"}' },

@@ -10,6 +10,7 @@
 #include "record/record.h"
 #include "store/sql.h"
 #include "store/store.h"
+#include "wire/failure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +89,9 @@ static struct activity_count part_of(sqlite3_stmt *row)
 
     return (struct activity_count){
         .operations = 1,
-        .errors = sqlite3_column_int64(row, OP_RPC_STATUS) != 0 ||
-                  sqlite3_column_int64(row, OP_STATUS) != 0,
+        .errors = failure_is(sqlite3_column_int64(row, OP_PROGRAM),
+                             sqlite3_column_int64(row, OP_RPC_STATUS),
+                             sqlite3_column_int64(row, OP_STATUS)),
         .unanswered = !sqlite3_column_int(row, OP_REPLIED),
         .read = nfs && procedure == READ ? bytes : 0,
         .written = nfs && procedure == WRITE ? bytes : 0,

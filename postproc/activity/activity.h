@@ -48,7 +48,7 @@ struct activity_latency {
 };
 
 struct activity_count {
-    uint64_t operations, errors;    /* errors: with another status than 0 */
+    uint64_t operations, errors;    /* errors: see wire/failure.h */
     uint64_t unanswered;            /* without a reply */
     uint64_t resent, replied_again; /* calls sent again, further replies, at their own times */
     uint64_t read, written;         /* bytes of contents of READ and WRITE */

@@ -20,6 +20,8 @@ static const char about[] =
     "\"resent\" counts the calls that were sent again, each time.\n"
     "--by phase shows what happened in phases that clients marked with \"nfsdigest\n"
     "phase\": \"lasted\" is their time, over all marks.  Marks are in no phase.\n"
+    "--by status shows the statuses other than OK, by procedure.  A lock that is BLOCKED\n"
+    "is not an error: the server grants it later.\n"
     "--by export shows MOUNT paths, as far as the trace has them, else the file\n"
     "systems (fsid) of servers.\n"
     "\n"
@@ -30,7 +32,7 @@ static const char about[] =
 struct info_request {
     struct filter filter;
     struct groups_request groups;
-    const char *by;
+    const char *by, *sort;
     int64_t every; /* ns; INT64_MIN: no intervals */
     bool json;
 };
@@ -44,8 +46,23 @@ static int parse_by(const char *by, unsigned *tables, struct err *err)
             *tables = 1u << i;
             return 0;
         }
-    return by ? err_set(err, ERR_USAGE, "--by takes procedure, client, user, path, phase or export")
+    return by ? err_set(err, ERR_USAGE,
+                        "--by takes procedure, client, server, user, path, phase, export or status")
               : 0;
+}
+
+static int parse_sort(const char *sort, enum group_sort *to, struct err *err)
+{
+    *to = SORT_OPERATIONS;
+    for (int i = 0; sort && i < SORT_MAX; i++)
+        if (strcmp(sort, group_sort_names[i]) == 0) {
+            *to = (enum group_sort)i;
+            return 0;
+        }
+    return sort ? err_set(err, ERR_USAGE,
+                          "--sort takes operations, errors, resent, read, written,"
+                          " p50, p90, p99 or max")
+                : 0;
 }
 
 /* Counts and prints. */
@@ -83,12 +100,15 @@ static int tell_intervals(struct store *store, const char *name, const struct in
 
 static int complete(struct info_request *request, struct err *err)
 {
-    if (parse_by(request->by, &request->groups.tables, err) < 0)
+    if (parse_by(request->by, &request->groups.tables, err) < 0 ||
+        parse_sort(request->sort, &request->groups.sort, err) < 0)
         return -err->code;
     if (request->every != INT64_MIN && request->every < 1)
         return err_set(err, ERR_USAGE, "--every takes a time of at least 1ns");
     if (request->every != INT64_MIN && request->by)
         return err_set(err, ERR_USAGE, "--every and --by do not go together");
+    if (request->every != INT64_MIN && request->sort)
+        return err_set(err, ERR_USAGE, "--every and --sort do not go together");
     if (request->groups.top > INT32_MAX)
         request->groups.top = INT32_MAX;
     request->groups.filter = filter_is_empty(&request->filter) ? NULL : &request->filter;
@@ -100,9 +120,13 @@ int cmd_info(int argc, char **argv, struct err *err)
     struct info_request request = { .groups.top = 20, .every = INT64_MIN };
     const struct arg own[] = {
         { 'b', "by", "WHAT",
-          "show only the table by procedure, client, user,\n"
-          "path, phase or export",
+          "show only the table by procedure, client, server,\n"
+          "user, path, phase, export or status",
           set_text, &request.by },
+        { 0, "sort", "COLUMN",
+          "sort tables by operations (the default), errors,\n"
+          "resent, read, written, p50, p90, p99 or max",
+          set_text, &request.sort },
         { 'n', "top", "N", "show N lines in each table (20)", set_count, &request.groups.top },
         { 0, "every", "TIME", "show a line for each interval of this length (1s)", set_duration,
           &request.every },

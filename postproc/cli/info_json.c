@@ -54,6 +54,14 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
             json_null(j, group_names[by]);
         else
             json_text(j, group_names[by], x->label);
+        if (by == BY_STATUS) {
+            json_text(j, "procedure", x->detail);
+            json_i64(j, "program", group_key_high(x->key[0]));
+            json_i64(j, "version", group_key_low(x->key[0]));
+            json_i64(j, "number", x->key[1]);
+            json_i64(j, "rpc_status", group_key_high(x->key[2]));
+            json_i64(j, "code", group_key_low(x->key[2]));
+        }
         if (by == BY_PHASE) {
             json_u64(j, "times", x->times);
             json_i64(j, "lasted", x->lasted);

@@ -9,8 +9,8 @@
 #include "cli/info_print.h"
 #include "engine.h"
 
-extern const char info_sources[], info_totals[], info_pairing[], info_phases[], info_problems[],
-    info_counters[];
+extern const char info_sources[], info_totals[], info_servers[], info_pairing[], info_phases[],
+    info_problems[], info_counters[];
 
 /* Prepares one of them for |view|. */
 int info_prepare(const struct info_view *view, const char *sql, sqlite3_stmt **stmt,

@@ -18,6 +18,11 @@ const char info_totals[] =
     " (SELECT count(*) FROM object) AS objects, (SELECT count(*) FROM path) AS paths,"
     " (SELECT count(DISTINCT client) FROM flow) AS clients,"
     " (SELECT count(DISTINCT server) FROM flow) AS servers";
+/* Up to ten, with their ports; --by server has them all. */
+const char info_servers[] =
+    "SELECT row_number() OVER (ORDER BY server), server, group_concat(server_port, ', ') FROM"
+    " (SELECT DISTINCT server, server_port FROM flow ORDER BY server, server_port)"
+    " GROUP BY server ORDER BY server LIMIT 10";
 const char info_pairing[] =
     "SELECT name AS pairing, CASE value WHEN 0 THEN ?1 WHEN 1 THEN ?2 WHEN 2 THEN ?3 WHEN 3 THEN ?4"
     " WHEN 4 THEN ?5 END AS operations FROM code WHERE domain = 'pairing' ORDER BY value";

@@ -21,16 +21,19 @@ static void print_line(const char *text)
 
 static void text_groups(const struct groups *g, enum group_by by)
 {
-    static const char *const titles[] = { "Operations",    "Clients", "Users",
-                                          "Busiest files", "Phases",  "Exports" };
+    static const char *const titles[] = { "Operations", "Clients",
+                                          "Users",      "Busiest files",
+                                          "Phases",     "Exports",
+                                          "Servers",    "Statuses other than OK" };
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
     char e[VALUE_TEXT_MAX];
 
     printf("\n%s\n", titles[by]);
     if (by == BY_PHASE)
         printf("%9s ", "lasted");
-    printf("%12s %9s %7s %11s %11s %9s %9s %9s %9s  %s\n", "operations", "errors", "resent", "read",
-           "written", "p50", "p90", "p99", "max", group_names[by]);
+    printf("%12s %9s %7s %11s %11s %9s %9s %9s %9s  ", "operations", "errors", "resent", "read",
+           "written", "p50", "p90", "p99", "max");
+    printf(by == BY_STATUS ? "%-22s procedure\n" : "%s\n", group_names[by]);
     for (int i = 0; i < g->count; i++) {
         const struct group *x = &g->groups[i];
 
@@ -45,7 +48,10 @@ static void text_groups(const struct groups *g, enum group_by by)
         else
             printf(" %9s %9s %9s %9s", "-", "-", "-", "-");
         fputs("  ", stdout);
-        print_line(x->label);
+        if (x->detail)
+            printf("%-22s %s\n", x->label, x->detail);
+        else
+            print_line(x->label);
     }
     if (g->left_out)
         printf("%12s more; --top shows more\n", count_text(g->left_out, a));
@@ -118,7 +124,13 @@ static void text_totals(sqlite3_stmt *s)
     if (sqlite3_column_int64(s, 9) || sqlite3_column_int64(s, 10))
         printf("Copies        %s of calls, %s of replies: datagrams captured more than once\n",
                column_count_text(s, 9, a), column_count_text(s, 10, b));
-    printf("Pairing      ");
+}
+
+static void text_server(sqlite3_stmt *s)
+{
+    printf("%-13s %s, port%s %s\n", sqlite3_column_int64(s, 0) == 1 ? "Servers" : "",
+           sql_column_text(s, 1), strchr(sql_column_text(s, 2), ',') ? "s" : "",
+           sql_column_text(s, 2));
 }
 
 static void text_pairing(sqlite3_stmt *s)
@@ -127,6 +139,12 @@ static void text_pairing(sqlite3_stmt *s)
 
     printf(" %s %s%s", column_count_text(s, 1, text), (const char *)sqlite3_column_text(s, 0),
            strcmp((const char *)sqlite3_column_text(s, 0), "capture ended") == 0 ? "\n" : ",");
+}
+
+static int say_pairing(const struct info_view *view, struct err *err)
+{
+    printf("Pairing      ");
+    return each_row(view, info_pairing, text_pairing, NULL, err);
 }
 
 static void text_phase(sqlite3_stmt *s)
@@ -194,8 +212,7 @@ static int text_matching(const struct info_view *view, struct err *err)
            count_text((uint64_t)m.retransmitted_calls, b), count_text(t->partial_calls, c));
     printf("Replies       %s, and %s retransmissions; %s partial\n", count_text(t->replies, a),
            count_text((uint64_t)m.further_replies, b), count_text(t->partial_replies, c));
-    printf("Pairing      ");
-    if (each_row(view, info_pairing, text_pairing, NULL, err) < 0)
+    if (say_pairing(view, err) < 0)
         return -err->code;
     text_tables(view);
     return 0;
@@ -210,9 +227,10 @@ int info_text(const struct info_view *view, struct err *err)
     if (view->filter)
         return text_matching(view, err);
     print_line(view->name);
-    if (each_row(view, info_sources, text_source, NULL, err) < 0 ||
+    if (each_row(view, info_sources, text_source, "Sources", err) < 0 ||
         each_row(view, info_totals, text_totals, NULL, err) < 0 ||
-        each_row(view, info_pairing, text_pairing, NULL, err) < 0 || text_unopened(view, err) < 0)
+        each_row(view, info_servers, text_server, NULL, err) < 0 || say_pairing(view, err) < 0 ||
+        text_unopened(view, err) < 0)
         return -err->code;
     text_tables(view);
     if (each_row(view, info_phases, text_phase, "Phases (--by phase shows what happened in them)",

@@ -51,6 +51,7 @@ static const struct tool tool = {
              "                                  --from 10:03 --to 10:04 FILE\n"
              "  what makes the load?            info --by client FILE; also user, path, export\n"
              "  who causes the errors?          info --status error --by client FILE\n"
+             "  which errors are they?          info --by status FILE\n"
              "  is a client retrying?           info --retransmitted --by client FILE\n"
              "  who changed or deleted it?      who FILE /export/file\n"
              "  why ESTALE?                     ops --status stale FILE, then who FILE PATH\n"

@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "cli/outage.h"
 #include "record/record.h"
+#include "store/failure.h"
 #include "store/sql.h"
 
 #include <stdio.h>
@@ -315,7 +316,7 @@ static const char replies[] =
     "SELECT o.client, o.reply_time, o.reply_source, o.reply_frame,"
     " CASE WHEN o.rpc_status <> 0 THEN ifnull((SELECT c.name FROM code c"
     "   WHERE c.domain = 'rpc_status' AND c.value = o.rpc_status), o.rpc_status)"
-    "  WHEN o.status <> 0 THEN ifnull((SELECT s.name FROM status_name s"
+    "  WHEN " FAILURE_SQL " THEN ifnull((SELECT s.name FROM status_name s"
     "   WHERE s.program = o.program AND s.version = o.version AND s.procedure = o.procedure"
     "   AND s.status = o.status), o.status) END,"
     " f.server, f.server_port FROM operation o JOIN flow f ON f.id = o.flow"

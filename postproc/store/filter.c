@@ -8,6 +8,7 @@
  */
 #include "base/values.h"
 #include "store/filter.h"
+#include "store/failure.h"
 #include "store/ids.h"
 #include "store/moment.h"
 #include "store/sql.h"
@@ -199,7 +200,7 @@ static int status_condition(sqlite3 *db, struct build *b, const char *text, stru
         return 0;
     }
     if (strcmp(text, "error") == 0) {
-        condition(b, "o.rpc_status <> 0 OR o.status <> 0");
+        condition(b, FAILURE_SQL);
         return 0;
     }
     if (without_e(db, &text, err) < 0 || named(db, b, text, &status, err) < 0)

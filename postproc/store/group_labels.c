@@ -38,6 +38,51 @@ static char *user_label(const struct group *g)
     return strdup(text);
 }
 
+static char *number_text(int64_t n)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%lld", (long long)n);
+    return strdup(text);
+}
+
+/* Names the status, and as |detail| the procedure. */
+static int status_labels(sqlite3 *db, struct groups *g, struct err *err)
+{
+    static const char sql[] =
+        "SELECT CASE WHEN ?4 THEN (SELECT name FROM code WHERE domain = 'rpc_status' AND value = "
+        "?4)"
+        " ELSE (SELECT name FROM status_name WHERE program = ?1 AND version = ?2"
+        "  AND procedure = ?3 AND status = ?5) END, (SELECT name FROM procedure"
+        "  WHERE program = ?1 AND version = ?2 AND number = ?3)";
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (sql_prepare(db, sql, &stmt, err) < 0)
+        return -err->code;
+    for (int i = 0; i < g->count; i++) {
+        struct group *x = &g->groups[i];
+        const int64_t keys[] = { group_key_high(x->key[0]), group_key_low(x->key[0]), x->key[1],
+                                 group_key_high(x->key[2]), group_key_low(x->key[2]) };
+        struct group procedure = { .key = { keys[0], keys[1], keys[2] } };
+        const char *name;
+
+        for (int k = 0; k < 5; k++)
+            sqlite3_bind_int64(stmt, k + 1, keys[k]);
+        result = sql_row(stmt, err);
+        if (result < 0)
+            return sql_end(stmt, result, err);
+        name = sql_column_text(stmt, 0);
+        x->label = name ? strdup(name) : number_text(keys[3] ? keys[3] : keys[4]);
+        x->detail = keys[2] < 0 ? strdup("call not captured")
+                                : procedure_label(&procedure, sql_column_text(stmt, 1));
+        sqlite3_reset(stmt);
+        if (!x->label || !x->detail)
+            return sql_end(stmt, err_memory(err, "groups"), err);
+    }
+    return sql_end(stmt, 0, err);
+}
+
 int group_labels_add(sqlite3 *db, enum group_by by, struct groups *g, struct err *err)
 {
     const char *sql = by == BY_PATH ? "SELECT text FROM path WHERE id = ?1"
@@ -46,8 +91,10 @@ int group_labels_add(sqlite3 *db, enum group_by by, struct groups *g, struct err
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (by == BY_CLIENT || by == BY_PHASE || by == BY_EXPORT)
+    if (by == BY_CLIENT || by == BY_SERVER || by == BY_PHASE || by == BY_EXPORT)
         return 0; /* they have them */
+    if (by == BY_STATUS)
+        return status_labels(db, g, err);
     if (sql_prepare(db, sql, &stmt, err) < 0)
         return -err->code;
     for (int i = 0; result == 0 && i < g->count; i++) {

@@ -12,7 +12,7 @@
 
 enum { USER_WITHOUT_UID = -1, USER_UNKNOWN = -2 }; /* key[0] of a user */
 
-/* Sets the labels from the keys; clients, phases and exports have theirs already. */
+/* Sets the labels from the keys; hosts, phases and exports have theirs already. */
 int group_labels_add(sqlite3 *db, enum group_by by, struct groups *groups, struct err *err);
 
 /* The same for groups by phase, and by export. */

@@ -2,7 +2,7 @@
 /* postproc/store/operation_groups.c
  *
  * One query reads all operations in their order, which is the order on disk.  Each one is added to
- * its procedure, client, user, path, phase and export, and its latency is put aside for the
+ * its procedure, client, user, path and so on, and its latency is put aside for the
  * percentiles of the groups that are shown.  For cmd_info.c and packages.  The contract is in
  * operation_groups.h.
  */
@@ -12,24 +12,25 @@
 #include "store/exports.h"
 #include "store/group_labels.h"
 #include "store/group_members.h"
+#include "store/group_show.h"
 #include "store/phases.h"
 #include "store/quantiles.h"
 #include "store/sql.h"
 #include "store/store.h"
+#include "wire/failure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const group_names[BY_MAX] = {
-    "procedure", "client", "user", "path", "phase", "export"
-};
+const char *const group_names[BY_MAX] = { "procedure", "client", "user",   "path",
+                                          "phase",     "export", "server", "status" };
 
 #define COLUMNS                                                                                    \
     "SELECT o.flow, o.client, o.path, o.program, o.version, o.procedure, o.pairing,"               \
     " o.call_frame IS NOT NULL, o.reply_frame IS NOT NULL, o.call_flags, o.reply_flags,"           \
     " o.call_time, o.reply_time, o.rpc_status, o.status, o.data_length, o.credential,"             \
-    " o.id"
+    " o.id, o.server"
 #define OBJECTS ", o.object, o.new_object"
 #define FROM " FROM operation o"
 #define RESENT " FROM retransmission r CROSS JOIN operation o ON o.id = r.operation AND r.kind = 1"
@@ -60,6 +61,7 @@ enum {
     OP_DATA_LENGTH,
     OP_CREDENTIAL,
     OP_ID,
+    OP_SERVER,
     OP_OBJECT,
     OP_NEW_OBJECT,
 };
@@ -70,9 +72,9 @@ struct counting {
     int slots[BY_MAX]; /* of the tables that are read: their dimensions of quantiles.h */
     struct phases phases;
     struct exports *exports;
-    struct known_members clients, users; /* by flow, and by credential */
-    struct table client_table;           /* by address; slots of by[BY_CLIENT].members */
-    sqlite3_stmt *credential;            /* flavor and uid of ?1 */
+    struct known_members clients, servers, users; /* by flow, and by credential */
+    struct table client_table, server_table;      /* by address; slots of by[].members */
+    sqlite3_stmt *credential;                     /* flavor and uid of ?1 */
     struct quantiles *quantiles;
 };
 
@@ -81,43 +83,57 @@ static void counting_free(struct counting *c)
     for (int by = 0; by < BY_MAX; by++)
         members_free(&c->by[by]);
     known_members_free(&c->clients);
+    known_members_free(&c->servers);
     known_members_free(&c->users);
     table_free(&c->client_table);
+    table_free(&c->server_table);
     sqlite3_finalize(c->credential);
     quantiles_free(c->quantiles);
     phases_free(&c->phases);
     exports_free(c->exports);
 }
 
-static uint32_t by_address(struct counting *c, const char *address)
+static uint32_t by_address(struct dimension *d, struct table *table, const char *address)
 {
     uint64_t hash = XXH3_64bits(address, strlen(address));
-    struct dimension *d = &c->by[BY_CLIENT];
     struct group group = { 0 };
     uint32_t at, i;
 
-    for (i = table_first(&c->client_table, hash, &at); i != TABLE_NONE;
-         i = table_next(&c->client_table, hash, &at))
+    for (i = table_first(table, hash, &at); i != TABLE_NONE; i = table_next(table, hash, &at))
         if (strcmp(d->members[i].group.label, address) == 0)
             return i;
     group.label = strdup(address);
-    i = group.label ? members_add(d, &c->client_table, hash, &group) : TABLE_NONE;
+    i = group.label ? members_add(d, table, hash, &group) : TABLE_NONE;
     if (i == TABLE_NONE)
         free(group.label);
     return i;
 }
 
-/* The client of the row; its address is read once for each flow. */
-static uint32_t client_of(struct counting *c, sqlite3_stmt *row)
+/* The client or server of the row; its address is read once for each flow. */
+static uint32_t host_of(struct counting *c, sqlite3_stmt *row, enum group_by by)
 {
+    struct known_members *known = by == BY_CLIENT ? &c->clients : &c->servers;
+    struct table *table = by == BY_CLIENT ? &c->client_table : &c->server_table;
     int64_t flow = sqlite3_column_int64(row, OP_FLOW);
-    uint32_t client = known_members_find(&c->clients, flow);
+    uint32_t host = known_members_find(known, flow);
     const char *address;
 
-    if (client != TABLE_NONE)
-        return client;
-    address = sql_column_text(row, OP_CLIENT);
-    return known_members_add(&c->clients, flow, address ? by_address(c, address) : TABLE_NONE);
+    if (host != TABLE_NONE)
+        return host;
+    address = sql_column_text(row, by == BY_CLIENT ? OP_CLIENT : OP_SERVER);
+    return known_members_add(known, flow,
+                             address ? by_address(&c->by[by], table, address) : TABLE_NONE);
+}
+
+static uint32_t status_of(struct counting *c, sqlite3_stmt *row)
+{
+    const int64_t key[3] = { group_key_of((uint32_t)sqlite3_column_int64(row, OP_PROGRAM),
+                                          (uint32_t)sqlite3_column_int64(row, OP_VERSION)),
+                             sql_column(row, OP_PROCEDURE, -1),
+                             group_key_of((uint32_t)sqlite3_column_int64(row, OP_RPC_STATUS),
+                                          (uint32_t)sqlite3_column_int64(row, OP_STATUS)) };
+
+    return members_by_key(&c->by[BY_STATUS], key);
 }
 
 /* The user of the row; each credential is read once. */
@@ -195,8 +211,9 @@ static struct group part_of(sqlite3_stmt *row)
     uint64_t bytes = (uint64_t)sqlite3_column_int64(row, OP_DATA_LENGTH);
 
     return (struct group){
-        .errors = sqlite3_column_int64(row, OP_RPC_STATUS) != 0 ||
-                  sqlite3_column_int64(row, OP_STATUS) != 0,
+        .errors = failure_is(sqlite3_column_int64(row, OP_PROGRAM),
+                             sqlite3_column_int64(row, OP_RPC_STATUS),
+                             sqlite3_column_int64(row, OP_STATUS)),
         .answered = sqlite3_column_type(row, OP_CALL_TIME) != SQLITE_NULL &&
                     sqlite3_column_type(row, OP_REPLY_TIME) != SQLITE_NULL,
         .read = nfs && procedure == 6 ? bytes : 0,
@@ -232,6 +249,9 @@ static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
         [BY_PATH] = sqlite3_column_type(row, OP_PATH) != SQLITE_NULL,
         [BY_PHASE] = true,
         [BY_EXPORT] = true,
+        [BY_SERVER] = true,
+        [BY_STATUS] = sqlite3_column_int64(row, OP_STATUS) != 0 ||
+                      sqlite3_column_int64(row, OP_RPC_STATUS) != 0,
     };
 
     for (int by = 0; by < BY_MAX; by++)
@@ -243,7 +263,11 @@ static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
             continue;
         switch (by) {
         case BY_CLIENT:
-            members[by] = client_of(c, row);
+        case BY_SERVER:
+            members[by] = host_of(c, row, (enum group_by)by);
+            break;
+        case BY_STATUS:
+            members[by] = status_of(c, row);
             break;
         case BY_USER:
             members[by] = user_of(c, row);
@@ -290,92 +314,6 @@ static int count_row(struct counting *c, unsigned tables, sqlite3_stmt *row, str
         if (tables & 1u << by)
             slots[c->slots[by]] = members[by];
     return quantiles_put(c->quantiles, latency, slots, err);
-}
-
-/* By operations, then by key; clients by address. */
-static int most_first(const void *a, const void *b)
-{
-    const struct group *x = &((const struct member *)a)->group;
-    const struct group *y = &((const struct member *)b)->group;
-
-    if (x->operations != y->operations)
-        return x->operations < y->operations ? 1 : -1;
-    for (int i = 0; i < 3; i++)
-        if (x->key[i] != y->key[i])
-            return x->key[i] < y->key[i] ? -1 : 1;
-    return x->label && y->label ? strcmp(x->label, y->label) : 0;
-}
-
-/* Phases in their order; what is in none comes last. */
-static int first_first(const void *a, const void *b)
-{
-    uint64_t x = (uint64_t)((const struct member *)a)->group.key[0];
-    uint64_t y = (uint64_t)((const struct member *)b)->group.key[0];
-
-    return (x > y) - (x < y);
-}
-
-/* Moves the members that are shown to |groups|, and adds their latencies to |wanted|. */
-static int show(struct counting *c, enum group_by by, uint64_t top, struct groups *groups,
-                struct quantiles_wanted *wanted, size_t *wanted_count)
-{
-    struct dimension *d = &c->by[by];
-    uint32_t shown = d->count < top ? d->count : (uint32_t)top;
-
-    if (!shown) {
-        groups->left_out = d->count;
-        return 0;
-    }
-    qsort(d->members, d->count, sizeof(*d->members), by == BY_PHASE ? first_first : most_first);
-    groups->groups = calloc(shown, sizeof(*groups->groups));
-    if (!groups->groups)
-        return -1;
-    for (uint32_t i = 0; i < shown; i++) {
-        struct member *m = &d->members[i];
-
-        groups->groups[groups->count++] = m->group;
-        if (m->group.answered)
-            wanted[(*wanted_count)++] = (struct quantiles_wanted){
-                .dimension = (unsigned)c->slots[by],
-                .group = m->at,
-                .count = m->group.answered,
-                .least = m->least,
-                .most = m->group.max,
-            };
-        m->group.label = NULL;
-    }
-    groups->left_out = d->count - shown;
-    return 0;
-}
-
-static int add_percentiles(struct counting *c, struct operation_groups *groups, uint64_t top,
-                           struct err *err)
-{
-    struct quantiles_wanted *wanted, *next;
-    size_t count = 0, most = 0;
-    int result = 0;
-
-    for (int by = 0; by < BY_MAX; by++)
-        most += c->by[by].count < top ? c->by[by].count : top;
-    wanted = calloc(most ? most : 1, sizeof(*wanted));
-    for (int by = 0; result == 0 && by < BY_MAX; by++)
-        if (!wanted || show(c, (enum group_by)by, top, &groups->by[by], wanted, &count) < 0)
-            result = err_memory(err, "groups");
-    if (result == 0)
-        result = quantiles_find(c->quantiles, wanted, count, err);
-    next = wanted;
-    for (int by = 0; result == 0 && by < BY_MAX; by++)
-        for (int i = 0; i < groups->by[by].count; i++) {
-            struct group *g = &groups->by[by].groups[i];
-
-            if (!g->answered)
-                continue;
-            g->p50 = next->value[0];
-            g->p90 = next->value[1];
-            g->p99 = next++->value[2];
-        }
-    free(wanted);
-    return result;
 }
 
 /* Each phase has a group, also if nothing happened in it. */
@@ -453,7 +391,7 @@ static int read_all(sqlite3 *db, const struct groups_request *request,
     if (result == 0 && request->tables)
         result = count_resent(db, &c, request, request->filter ? request->filter : &all, err);
     if (result == 0)
-        result = add_percentiles(&c, groups, request->top, err);
+        result = group_show(c.by, c.slots, c.quantiles, request, groups, err);
     if (result == 0)
         result = group_labels_phases(&c.phases, &groups->by[BY_PHASE], err);
     if (result == 0)
@@ -481,8 +419,10 @@ int groups_read(sqlite3 *db, const struct groups_request *request, struct operat
 void groups_free(struct operation_groups *groups)
 {
     for (int by = 0; by < BY_MAX; by++) {
-        for (int i = 0; i < groups->by[by].count; i++)
+        for (int i = 0; i < groups->by[by].count; i++) {
             free(groups->by[by].groups[i].label);
+            free(groups->by[by].groups[i].detail);
+        }
         free(groups->by[by].groups);
     }
     memset(groups, 0, sizeof(*groups));

@@ -6,6 +6,7 @@
  * in operation_intervals.h.
  */
 #include "store/operation_intervals.h"
+#include "store/failure.h"
 #include "base/values.h"
 #include "store/quantiles.h"
 #include "store/sql.h"
@@ -23,7 +24,7 @@ static const char select_repeats_range[] =
     " ON o.id = r.operation AND r.kind = 1";
 static const char select_operations[] =
     "SELECT o.call_time, o.reply_time, o.reply_frame IS NULL,"
-    " ifnull(o.rpc_status, 0) <> 0 OR ifnull(o.status, 0) <> 0,"
+    " " FAILURE_SQL ","
     " CASE WHEN o.program = 100003 AND o.procedure = 6 THEN o.data_length END,"
     " CASE WHEN o.program = 100003 AND o.procedure = 7 THEN o.data_length END FROM operation o";
 static const char select_repeats[] = "SELECT r.time FROM retransmission r CROSS JOIN operation o"

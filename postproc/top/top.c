@@ -8,6 +8,7 @@
  */
 #include "base/digest.h"
 #include "top/top_parts.h"
+#include "wire/failure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,12 +104,6 @@ static uint32_t take_again(struct top *top, uint64_t operation)
     return count;
 }
 
-static bool is_error(const struct record_operation *op)
-{
-    return (op->rpc_status != STATUS_NONE && op->rpc_status != 0) ||
-           (op->status != STATUS_NONE && op->status != 0);
-}
-
 static int64_t latency_of(const struct record_operation *op)
 {
     if (!op->call.frame || !op->reply.frame || op->call.time == TIME_NONE ||
@@ -126,7 +121,8 @@ static int tell(struct top *top, const struct record_operation *op, struct seen 
                                .status = s->status,
                                .time = op->call.frame ? op->call.time : op->reply.time,
                                .latency = latency_of(op),
-                               .is_error = is_error(op) || !op->reply.frame };
+                               .is_error = failure_is(op->program, op->rpc_status, op->status) ||
+                                           !op->reply.frame };
 
     o.path = names_path_text(&top->names, op->path, err);
     if (!o.path)
@@ -185,7 +181,7 @@ static int put_operation(struct top *top, const struct record_operation *op, str
         a.waiting = op->call.frame && !op->reply.frame;
     } else {
         a.operations = 1;
-        a.errors = is_error(op);
+        a.errors = failure_is(op->program, op->rpc_status, op->status);
         a.unanswered = op->call.frame && !op->reply.frame;
         a.latency = latency_of(op);
         if (op->reply.flags & SIGHTING_DATA)

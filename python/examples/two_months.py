@@ -9,7 +9,8 @@ from nfsdigest import spark
 
 SIDE = """
 SELECT program, version, procedure, count(*) AS operations,
-       sum(CASE WHEN rpc_status <> 0 OR status <> 0 THEN 1 ELSE 0 END) AS errors,
+       sum(CASE WHEN rpc_status > 0 OR status > 0 AND NOT (program = 100021 AND status = 3)
+           THEN 1 ELSE 0 END) AS errors,
        percentile_disc(0.5) WITHIN GROUP (ORDER BY latency) / 1e6 AS p50_ms,
        percentile_disc(0.99) WITHIN GROUP (ORDER BY latency) / 1e6 AS p99_ms
   FROM operation{month} GROUP BY 1, 2, 3"""

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 KEYS = ["program", "version", "procedure", "pairing", "latency"]
 SUMS = ["operations", "calls", "replies", "partial_calls", "partial_replies", "errors", "resent", "read", "written"]
 READ, WRITE, NFS = 6, 7, 100003
+NLM, BLOCKED = 100021, 3
 PARTIAL = 1  # code 'sighting'
 PAIRINGS = ["paired", "reply lost", "call lost", "out of window", "capture ended"]
 MANY = 1 << 20
@@ -18,6 +19,13 @@ MANY = 1 << 20
 
 def _number(condition):
     return pc.cast(pc.fill_null(condition, False), pa.int64())
+
+
+def _failures(batch):
+    """What counts as an error: engine/wire/failure.h."""
+    blocked = pc.fill_null(pc.and_(pc.equal(batch["program"], NLM), pc.equal(batch["status"], BLOCKED)), False)
+    return pc.or_(pc.fill_null(pc.greater(batch["rpc_status"], 0), False),
+                  pc.and_not(pc.fill_null(pc.greater(batch["status"], 0), False), blocked))
 
 
 class Tally:
@@ -38,8 +46,7 @@ class Tally:
             "calls": _number(pc.is_valid(batch["call_frame"])), "replies": _number(pc.is_valid(batch["reply_frame"])),
             "partial_calls": _number(pc.equal(pc.bit_wise_and(batch["call_flags"], PARTIAL), PARTIAL)),
             "partial_replies": _number(pc.equal(pc.bit_wise_and(batch["reply_flags"], PARTIAL), PARTIAL)),
-            "errors": _number(pc.or_(pc.fill_null(pc.not_equal(batch["rpc_status"], 0), False),
-                                     pc.fill_null(pc.not_equal(batch["status"], 0), False))),
+            "errors": _number(_failures(batch)),
         }
         for name, number in (("read", READ), ("written", WRITE)):
             columns[name] = pc.multiply(length, _number(pc.and_(nfs, pc.equal(procedure, number))))

@@ -58,7 +58,7 @@ who: no path|2|takes a file, and a path, a handle or .#N|who t.db
 who: nothing there|2|no object with the path "/moon"|who t.db /moon
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
-info: bad --by|2|--by takes procedure, client, user, path, phase or export|info --by moon t.db
+info: bad --by|2|--by takes procedure, client, server, user, path, phase, export or status|info --by moon t.db
 check: no file|2|nothing to check|check
 record: no capture|2|nothing to record|record -o x.nfsr
 record: what was recorded|0|^{"output":"again.nfsr","frames":[0-9]+,"operations":206,"calls":[0-9]+,"replies":[0-9]+,"retransmissions":0,"problems":[0-9]+,"cut":false}$|record --json -o again.nfsr "$small"
@@ -234,13 +234,17 @@ def user(row):
         return "not known"
     return "uid %d" % row["uid"] if row["uid"] is not None else {0: "AUTH_NONE", 6: "RPCSEC_GSS"}[row["flavor"]]
 
-for by in "procedure", "client", "user", "path":
+def failed(r):
+    return bool(r["rpc_status"] or r["status"] and (r["program"], r["status"]) != (100021, 3))
+
+i.update(info("--by", "server", "--top", "100000", "t.db"))
+for by in "procedure", "client", "user", "path", "server":
     groups = {}
     for row in db.execute("SELECT o.*, p.text AS path_text, c.flavor, c.uid FROM operation o"
                           " LEFT JOIN path p ON p.id = o.path"
                           " LEFT JOIN credential c ON c.id = o.credential"):
         key = {"procedure": (row["program"], row["version"], row["procedure"]),
-               "client": row["client"], "user": user(row), "path": row["path_text"]}[by]
+               "client": row["client"], "server": row["server"], "user": user(row), "path": row["path_text"]}[by]
         if key is None or (by == "procedure" and key[0] is None):
             continue
         groups.setdefault(key, []).append(row)
@@ -252,7 +256,7 @@ for by in "procedure", "client", "user", "path":
         latencies = [r["latency"] for r in rows if r["latency"] is not None]
         assert g["operations"] == len(rows), (key, g, len(rows))
         assert g["answered"] == len(latencies)
-        assert g["errors"] == sum(1 for r in rows if r["rpc_status"] or r["status"])
+        assert g["errors"] == sum(map(failed, rows))
         for name, procedure in (("read", 6), ("written", 7)):
             assert g[name] == sum(r["data_length"] or 0 for r in rows
                                   if (r["program"], r["procedure"]) == (100003, procedure)), (key, g)
@@ -262,6 +266,10 @@ for by in "procedure", "client", "user", "path":
     only = info("--by", by, "--top", "3", "t.db")
     assert len(only["by_" + by]) == min(3, len(groups)) and len(only) == 2, only.keys()
     assert only["by_" + by] == i["by_" + by][:len(only["by_" + by])]
+    for column in "operations", "errors", "resent", "read", "written", "p50", "p90", "p99", "max":
+        found = info("--by", by, "--sort", column, "--top", "4", "t.db")["by_" + by]
+        wanted = sorted((-1 if g[column] is None else g[column] for g in i["by_" + by]), reverse=True)
+        assert [-1 if g[column] is None else g[column] for g in found] == wanted[:4], (by, column)
     # the views say the same
     if by in ("procedure", "client"):
         view = {tuple(r)[0] if by == "client" else r["procedure"]: r
@@ -280,11 +288,35 @@ for pattern in 'Time +2026-' 'Operations +[0-9,]+ by 2 clients of 2 servers' 're
     'more; --top shows more'; do
     expect "info: $pattern" 0 "$pattern" cat info.txt
 done
+"$n" ingest -q -o locks.db "$CAPTURES/knfsd-nlm-locks.pcap.zst"
+python3 - "$n" <<'P' && ok || bad "info --by status"
+import json, sqlite3, subprocess, sys
+def run(*a):
+    return subprocess.run([sys.argv[1], *a], capture_output=True, text=True, check=True).stdout
+for db in "t.db", "locks.db":
+    rows = sqlite3.connect(db).execute(
+        "SELECT s, p, n FROM (SELECT status AS s, program || ' ' || procedure AS p, count(*) AS n FROM op"
+        " WHERE status NOT IN ('0', 'NFS3_OK', 'MNT3_OK', 'SUCCESS') AND status NOT LIKE '%GRANTED' GROUP BY 1, 2)").fetchall()
+    found = json.loads(run("info", "--by", "status", "--top", "999", "-j", db))["by_status"]
+    found = [g for g in found if g["number"] >= 0]
+    assert {(g["status"], g["procedure"], g["operations"]) for g in found} >= {r for r in rows if r[0]}, (found, rows)
+    errors = sum(g["errors"] for g in found)
+    assert errors == sum(g["operations"] for g in found if g["status"] != "NLM4_BLOCKED")
+    assert errors == len(run("ops", "--status", "error", db).splitlines()), errors
+    assert errors == sum(g["errors"] for g in json.loads(run("info", "-j", "--top", "999", db))["by_client"])
+    assert errors == sum(i["errors"] for i in json.loads(run("info", "-j", "--every", "1h", db))["intervals"])
+    if db == "locks.db":
+        assert [g["operations"] for g in found if g["status"] == "NLM4_BLOCKED"] == [6], found
+        text = run("info", "--by", "status", "--client", "10.99.0.11", db)
+        assert "NLM4_DENIED " in text and "NLM LOCK\n" in text, text
+        assert "10.99.0.11, ports 111, 39805\n" in run("info", db)
+P
+expect "info: bad --sort" 2 '--sort takes operations, errors' "$n" info --sort moon t.db
 is "info --top 2" "$("$n" info --by client --top 2 t.db | grep -c '127.0.0.1\|10.99.0.12')" 2
 "$n" ingest -q -o only.db "$small"
-is "info of a record" "$("$n" info small.nfsr | tail -n +3 | head -60)" \
-    "$("$n" info only.db | tail -n +3 | head -60)"
-is "info of a capture" "$("$n" info "$small" | tail -n +3)" "$("$n" info only.db | tail -n +3)"
+is "info of a record" "$("$n" info small.nfsr | tail -n +5 | head -60)" \
+    "$("$n" info only.db | tail -n +5 | head -60)"
+is "info of a capture" "$("$n" info "$small" | tail -n +5)" "$("$n" info only.db | tail -n +5)"
 
 # --- check
 cp t.db wrong.db

@@ -178,7 +178,7 @@ def made(folder):
     text = good("starve", "--by", "export", db)
     check(all("  %s\n" % (name or "in no export") in text for name in wanted), "starve: text")
     done = run("info", "--by", "exports", db)
-    check(done.returncode == 2 and "phase or export" in done.stderr, "--by exports: %s" % done.stderr)
+    check(done.returncode == 2 and "export or status" in done.stderr, "--by exports: %s" % done.stderr)
     top_made(capture, wanted)
 
 
