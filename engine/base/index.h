@@ -44,6 +44,13 @@ static inline uint32_t index_home(const struct index *index, uint32_t hash)
     return (hash ^ hash >> 16) & index->mask;
 }
 
+/* Prefetches the memory for a look-up of |hash|. */
+static inline void index_prefetch(const struct index *index, uint32_t hash)
+{
+    if (index->places)
+        __builtin_prefetch(&index->places[index_home(index, hash)]);
+}
+
 /* The next entry under |hash|; its slot may be replaced.  NULL: no further one. */
 static inline struct index_place *index_next(const struct index *index, uint32_t hash, uint32_t *at)
 {

@@ -34,16 +34,22 @@ int same_servers_add(struct same_servers *same, const char *text, struct err *er
     return 0;
 }
 
+static uint32_t host_hash(const struct address *address)
+{
+    return (uint32_t)XXH3_64bits(address->bytes, address_len(address));
+}
+
 uint32_t host_find(const struct objects *o, const struct address *address)
 {
     const struct address *known = same_server(&o->same, address);
-    uint64_t hash = XXH3_64bits(known->bytes, address_len(known));
-    uint32_t at, id;
+    const uint32_t hash = host_hash(known);
+    const struct index_place *place;
+    uint32_t at;
 
-    for (id = table_first(&o->by_host, hash, &at); id != TABLE_NONE;
-         id = table_next(&o->by_host, hash, &at))
-        if (address_equal(&o->hosts[id], known))
-            return id;
+    for (place = index_first(&o->by_host, hash, &at); place;
+         place = index_next(&o->by_host, hash, &at))
+        if (address_equal(&o->hosts[place->slot], known))
+            return place->slot;
     return 0;
 }
 
@@ -54,11 +60,10 @@ uint32_t host_id(struct objects *o, const struct address *address)
 
     if (id)
         return id;
-    if (GROW(o->hosts, o->host_count + 1, o->host_cap) < 0 ||
-        table_add(&o->by_host, XXH3_64bits(known->bytes, address_len(known)), o->host_count + 1) <
-            0)
+    if (GROW(o->hosts, o->host_count + 1, o->host_cap) < 0 || index_reserve(&o->by_host, 1) < 0)
         return 0;
     id = ++o->host_count;
+    index_put(&o->by_host, host_hash(known), id);
     o->hosts[id] = *known;
     return id;
 }

@@ -26,10 +26,10 @@ void objects_free(struct objects *o)
     free(o->names);
     free(o->paths);
     free(o->hosts);
-    table_free(&o->by_handle);
-    table_free(&o->by_name);
-    table_free(&o->by_path);
-    table_free(&o->by_host);
+    index_free(&o->by_handle);
+    index_free(&o->by_name);
+    index_free(&o->by_path);
+    index_free(&o->by_host);
     arena_free(&o->arena);
     memset(o, 0, sizeof(*o));
 }
@@ -66,10 +66,11 @@ uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uin
     else
         x.handle.far = arena_copy(&o->arena, handle.data, handle.len);
     if ((handle.len > HANDLE_NEAR && !x.handle.far) || GROW(o->objects, id, o->object_cap) < 0 ||
-        table_add(&o->by_handle, hash, id) < 0) {
+        index_reserve(&o->by_handle, 1) < 0) {
         err_memory(err, "objects and names");
         return 0;
     }
+    index_put(&o->by_handle, (uint32_t)hash, id);
     o->object_count = id;
     o->objects[id] = x;
     return id;
@@ -78,14 +79,15 @@ uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uin
 static uint32_t object_find(const struct objects *o, uint32_t server, struct bytes handle,
                             uint64_t hash)
 {
-    uint32_t at, id;
+    const struct index_place *place;
+    uint32_t at;
 
-    for (id = table_first(&o->by_handle, hash, &at); id != TABLE_NONE;
-         id = table_next(&o->by_handle, hash, &at)) {
-        const struct object *x = &o->objects[id];
+    for (place = index_first(&o->by_handle, (uint32_t)hash, &at); place;
+         place = index_next(&o->by_handle, (uint32_t)hash, &at)) {
+        const struct object *x = &o->objects[place->slot];
         if (x->server == server && x->handle_len == handle.len &&
             !memcmp(object_handle(x), handle.data, handle.len))
-            return id;
+            return place->slot;
     }
     return 0;
 }
@@ -94,16 +96,17 @@ uint64_t object_expect(const struct objects *o, uint32_t server, struct bytes ha
 {
     uint64_t hash = object_hash(server, handle);
 
-    table_prefetch(&o->by_handle, hash);
+    index_prefetch(&o->by_handle, (uint32_t)hash);
     return hash;
 }
 
 void object_fetch(const struct objects *o, uint64_t hash)
 {
-    uint32_t at, id = table_first(&o->by_handle, hash, &at);
+    uint32_t at;
+    const struct index_place *place = index_first(&o->by_handle, (uint32_t)hash, &at);
 
-    if (id != TABLE_NONE)
-        __builtin_prefetch(&o->objects[id]);
+    if (place)
+        __builtin_prefetch(&o->objects[place->slot]);
 }
 
 uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, struct seen seen,

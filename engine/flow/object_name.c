@@ -7,21 +7,22 @@
 #include "base/grow.h"
 #include "flow/object_parts.h"
 
-static uint64_t name_hash(uint32_t parent, struct bytes name)
+static uint32_t name_hash(uint32_t parent, struct bytes name)
 {
-    return XXH3_64bits_withSeed(name.data, name.len, parent);
+    return (uint32_t)XXH3_64bits_withSeed(name.data, name.len, parent);
 }
 
 uint32_t name_find(const struct objects *o, uint32_t parent, struct bytes name)
 {
-    uint64_t hash = name_hash(parent, name);
-    uint32_t at, id;
+    const uint32_t hash = name_hash(parent, name);
+    const struct index_place *place;
+    uint32_t at;
 
-    for (id = table_first(&o->by_name, hash, &at); id != TABLE_NONE;
-         id = table_next(&o->by_name, hash, &at)) {
-        const struct name *n = &o->names[id];
+    for (place = index_first(&o->by_name, hash, &at); place;
+         place = index_next(&o->by_name, hash, &at)) {
+        const struct name *n = &o->names[place->slot];
         if (n->parent == parent && n->len == name.len && !memcmp(n->text, name.data, name.len))
-            return id;
+            return place->slot;
     }
     return 0;
 }
@@ -32,11 +33,11 @@ static uint32_t name_add(struct objects *o, uint32_t parent, struct bytes name, 
     uint32_t id = o->name_count + 1;
 
     n.text = arena_copy(&o->arena, name.data, name.len);
-    if (!n.text || GROW(o->names, id, o->name_cap) < 0 ||
-        table_add(&o->by_name, name_hash(parent, name), id) < 0) {
+    if (!n.text || GROW(o->names, id, o->name_cap) < 0 || index_reserve(&o->by_name, 1) < 0) {
         err_memory(err, "objects and names");
         return 0;
     }
+    index_put(&o->by_name, name_hash(parent, name), id);
     o->name_count = id;
     o->names[id] = n;
     return id;

@@ -7,22 +7,24 @@
 #include "base/grow.h"
 #include "flow/object_parts.h"
 
-static uint64_t path_hash(uint32_t parent, uint32_t object, struct bytes name)
+static uint32_t path_hash(uint32_t parent, uint32_t object, struct bytes name)
 {
-    return XXH3_64bits_withSeed(name.data, name.len, ((uint64_t)object << 32 | parent) + 1);
+    return (uint32_t)XXH3_64bits_withSeed(name.data, name.len,
+                                          ((uint64_t)object << 32 | parent) + 1);
 }
 
 static uint32_t path_find(const struct objects *o, uint32_t parent, uint32_t object,
-                          struct bytes name, uint64_t hash)
+                          struct bytes name, uint32_t hash)
 {
-    uint32_t at, id;
+    const struct index_place *place;
+    uint32_t at;
 
-    for (id = table_first(&o->by_path, hash, &at); id != TABLE_NONE;
-         id = table_next(&o->by_path, hash, &at)) {
-        const struct path *p = &o->paths[id];
+    for (place = index_first(&o->by_path, hash, &at); place;
+         place = index_next(&o->by_path, hash, &at)) {
+        const struct path *p = &o->paths[place->slot];
         if (p->parent == parent && p->object == object && p->len == name.len &&
             !memcmp(p->text, name.data, name.len))
-            return id;
+            return place->slot;
     }
     return 0;
 }
@@ -30,15 +32,16 @@ static uint32_t path_find(const struct objects *o, uint32_t parent, uint32_t obj
 uint32_t path_add(struct objects *o, uint32_t parent, uint32_t object, struct bytes name,
                   struct err *err)
 {
-    uint64_t hash = path_hash(parent, object, name);
+    uint32_t hash = path_hash(parent, object, name);
     struct path p = { .len = name.len, .parent = parent, .object = object };
     uint32_t id = o->path_count + 1;
 
     p.text = arena_copy(&o->arena, name.data, name.len);
-    if (!p.text || GROW(o->paths, id, o->path_cap) < 0 || table_add(&o->by_path, hash, id) < 0) {
+    if (!p.text || GROW(o->paths, id, o->path_cap) < 0 || index_reserve(&o->by_path, 1) < 0) {
         err_memory(err, "objects and names");
         return 0;
     }
+    index_put(&o->by_path, hash, id);
     o->path_count = id;
     o->paths[id] = p;
     return id;
@@ -49,7 +52,7 @@ static uint32_t path_id(struct objects *o, uint32_t parent, uint32_t object, str
 {
     static const uint8_t none;
     struct record r = { .kind = RECORD_PATH };
-    uint64_t hash;
+    uint32_t hash;
     uint32_t id;
 
     if (!name.data)
