@@ -120,6 +120,7 @@ int copy_job_start(struct job *job, struct mirror_object *object, struct err *er
 {
     struct copy *copy = job->copy;
     const struct copy_host *host = &copy->setup.host;
+    struct change_set *changes;
 
     *job = (struct job){ .copy = copy, .object = object, .used = true };
     for (int i = 0; i < COPY_LANES; i++)
@@ -129,8 +130,12 @@ int copy_job_start(struct job *job, struct mirror_object *object, struct err *er
     if (!job->sut.len)
         return copy_job_failed(job, COPY_LOST, "the SUT does not have it");
     job->since = host->position(host->ctx);
-    object->changes = change_set_open(copy->setup.pool, object->type == NF3DIR, job->since, err);
-    return object->changes ? 0 : -ERR_SYSTEM;
+    changes = change_set_open(copy->setup.pool, object->type == NF3DIR, job->since, err);
+    if (changes && mirror_set_changes(copy->setup.mirror, object, changes, err) < 0) {
+        change_set_close(changes);
+        changes = NULL;
+    }
+    return changes ? 0 : -ERR_SYSTEM;
 }
 
 int copy_job_work(struct job *job, struct err *err)
@@ -146,8 +151,8 @@ static int work(struct job *job, struct err *err)
 {
     const struct copy_host *host = &job->copy->setup.host;
 
-    if (change_set_state(job->object->changes) != CHANGES_NOTED)
-        change_set_restart(job->object->changes);
+    if (change_set_state(copy_job_changes(job)) != CHANGES_NOTED)
+        change_set_restart(copy_job_changes(job));
     job->stage = STAGE_WORK;
     job->has_first = job->has_attributes = job->has_noted = false;
     job->acl.len = 0;

@@ -9,7 +9,7 @@
  *
  * One object, from MIRROR_COPYING to MIRROR_SYNCHRONIZED:
  *
- *   1. Its change set is opened (object->changes).  The copy waits until no call is outstanding
+ *   1. Its change set is opened (mirror_changes).  The copy waits until no call is outstanding
  * that began before: such a call may have changed the object already without being noted.
  *   2. It is read from the reference and made so on the SUT.  Changes that the host reads in the
  *      ring meanwhile are noted in the set, and copy_noted is called.
@@ -144,11 +144,11 @@ int copy_begin(struct copy *copy, struct bytes reference_root, struct bytes sut_
 void copy_wake(struct copy *copy);
 /* The host read in the ring, at |position|, the reply to the copy's own call |xid|. */
 void copy_replied(struct copy *copy, uint32_t xid, uint64_t position);
-/* A change was noted in |object|->changes, with this result. */
+/* A change was noted in the set of |object|, with this result. */
 void copy_noted(struct copy *copy, const struct mirror_object *object, enum changes result);
 /* Copies an object whose state is MIRROR_COPYING again from the first step. */
 void copy_again(struct copy *copy, const struct mirror_object *object);
-/* The object is about to be forgotten: its copy ends, object->changes is NULL then. */
+/* The object is about to be forgotten: its copy ends, and it has no set then. */
 void copy_leave(struct copy *copy, struct mirror_object *object);
 
 struct copy_counts {

@@ -143,8 +143,8 @@ void copy_job_close_set(struct job *job)
 {
     if (!job->object)
         return;
-    change_set_close(job->object->changes);
-    job->object->changes = NULL;
+    change_set_close(copy_job_changes(job));
+    mirror_set_changes(job->copy->setup.mirror, job->object, NULL, NULL);
 }
 
 void copy_job_clear(struct job *job)
@@ -239,8 +239,8 @@ static int begin_again(struct job *job, struct err *err)
     for (int i = 0; i < COPY_LANES; i++)
         copy_scratch_settled(job->copy, job->lanes[i].work.number);
     copy_job_clear(job);
-    if (job->object->changes)
-        change_set_restart(job->object->changes);
+    if (copy_job_changes(job))
+        change_set_restart(copy_job_changes(job));
     /* what is under way now may still have an ambiguous order with what was dropped */
     job->since = job->copy->setup.host.position(job->copy->setup.host.ctx);
     return copy_job_wait(job, STAGE_SINCE);

@@ -194,7 +194,7 @@ static int add_range(struct job *job, uint64_t from, uint64_t to, struct err *er
 
 int copy_file_more(struct job *job, struct err *err)
 {
-    struct change_set *set = job->object->changes;
+    struct change_set *set = copy_job_changes(job);
     struct change_cursor cursor = { 0 };
     struct change change;
     uint64_t lowest = UINT64_MAX;

@@ -126,7 +126,7 @@ static int learn(struct lane *lane, struct err *err)
         return -err->code;
     child->type = (uint8_t)work->attributes.type;
     if (work->has_attributes)
-        child->fileid = work->attributes.fileid;
+        child->fileid = mirror_fileid(work->attributes.fileid);
     /* the host knows what it read; the listing may be older, or show another name of it */
     if (child->state == MIRROR_GONE)
         return copy_lane_call(lane, REFERENCE, COPY_GETATTR, &args, took_gone, err);

@@ -295,6 +295,11 @@ void copy_forget_pause(struct copy *copy, const struct mirror_object *object);
 int copy_end_pauses(struct copy *copy, int64_t now, struct err *err);
 /* Frees what the job has besides its lanes. */
 void copy_job_clear(struct job *job);
+/* What was noted since its copy began; NULL: it has not begun. */
+static inline struct change_set *copy_job_changes(const struct job *job)
+{
+    return mirror_changes(job->copy->setup.mirror, job->object);
+}
 void copy_job_close_set(struct job *job);
 
 /* --- copy_call.c */

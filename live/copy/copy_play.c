@@ -101,7 +101,7 @@ static bool is_same_time(const struct nfstime3 *a, const struct nfstime3 *b)
 /* It changed while it was read, but nobody told us.  Not ctime: new names change it, too. */
 static bool was_changed_behind(const struct job *job)
 {
-    return change_set_is_empty(job->object->changes) &&
+    return change_set_is_empty(copy_job_changes(job)) &&
            (job->is_short || job->first.size != job->attributes.size ||
             !is_same_time(&job->first.mtime, &job->attributes.mtime));
 }
@@ -112,7 +112,7 @@ static bool set_lacks(const struct job *job)
     struct change_cursor cursor = { 0 };
     struct change change;
 
-    while (change_set_next(job->object->changes, &cursor, &change))
+    while (change_set_next(copy_job_changes(job), &cursor, &change))
         if (change.kind == CHANGE_READ_AGAIN ||
             (change.kind == CHANGE_MAKE && !change.child.handle.len))
             return true;
@@ -126,7 +126,7 @@ int copy_job_read_all(struct job *job, struct err *err)
     struct mirror_object *object = job->object;
     int result;
 
-    if (change_set_state(object->changes) != CHANGES_NOTED)
+    if (change_set_state(mirror_changes(copy->setup.mirror, object)) != CHANGES_NOTED)
         return copy_job_begins_again(job);
     if (was_changed_behind(job))
         return ++job->behind > BEHIND_MAX
@@ -189,7 +189,7 @@ static void overlay(struct sattr3 *to, const struct sattr3 *set)
 static struct sattr3 wanted_attributes(const struct job *job)
 {
     const struct fattr3 *a = &job->attributes;
-    bool is_current = !job->has_noted || change_set_is_empty(job->object->changes);
+    bool is_current = !job->has_noted || change_set_is_empty(copy_job_changes(job));
     struct sattr3 to = { .set_mode = a->type != NF3LNK,
                          .set_uid = true,
                          .set_gid = true,
@@ -350,7 +350,7 @@ static int feed_play(struct job *job, struct lane *lane, struct err *err)
         result = play_size(lane, job->needs_cut ? job->written : job->attributes.size, err);
         return result < 0 ? result : 1;
     }
-    if (!change_set_next(job->object->changes, &job->cursor, &job->change))
+    if (!change_set_next(copy_job_changes(job), &job->cursor, &job->change))
         return 0;
     job->copy->counts.played++;
     job->play_offset = 0;
@@ -382,7 +382,7 @@ int copy_job_play(struct job *job, struct err *err)
 {
     job->cursor = (struct change_cursor){ 0 };
     job->has_overlay = false;
-    job->is_sized = job->object->type != NF3REG || change_set_is_empty(job->object->changes);
+    job->is_sized = job->object->type != NF3REG || change_set_is_empty(copy_job_changes(job));
     job->feed = feed_play;
     job->fed = copy_acl_set;
     return copy_job_feed(job, err);

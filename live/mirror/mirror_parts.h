@@ -11,6 +11,16 @@
 #include "mirror/objects.h"
 #include "mirror/strings.h"
 
+struct queued {
+    uint32_t id;
+    uint32_t since; /* the order in which it came to the queue */
+};
+
+struct changing {
+    uint32_t id;
+    struct change_set *changes;
+};
+
 struct mirror {
     struct pool objects;
     struct strings strings;
@@ -18,8 +28,11 @@ struct mirror {
     uint64_t half_life; /* ns */
     bool in_order;      /* of arrival, whatever is popular */
     uint64_t count, states[MIRROR_STATES];
+    struct changing *changing; /* those with |has_changes| */
+    uint32_t changing_count, changing_cap;
     /* a heap: the first one is at 0 */
-    uint32_t *queue, queued, queue_cap;
+    struct queued *queue;
+    uint32_t queued, queue_cap;
     uint32_t arrivals; /* at the queue, since they were numbered anew */
 };
 

@@ -9,6 +9,7 @@
  */
 #include "mirror/objects.h"
 #include "base/digest.h"
+#include "base/grow.h"
 #include "mirror/mirror_parts.h"
 
 #include <stdlib.h>
@@ -68,6 +69,7 @@ void mirror_close(struct mirror *m)
     index_free(&m->by_handle);
     index_free(&m->by_sut_handle);
     free(m->queue);
+    free(m->changing);
     free(m);
 }
 
@@ -185,6 +187,33 @@ int mirror_set_state(struct mirror *m, struct mirror_object *object, enum mirror
     m->states[object->state]--;
     m->states[state]++;
     object->state = (uint8_t)state;
+    return 0;
+}
+
+struct change_set *mirror_changes(const struct mirror *m, const struct mirror_object *object)
+{
+    for (uint32_t i = 0; object->has_changes && i < m->changing_count; i++)
+        if (m->changing[i].id == object->id)
+            return m->changing[i].changes;
+    return NULL;
+}
+
+int mirror_set_changes(struct mirror *m, struct mirror_object *object, struct change_set *changes,
+                       struct err *err)
+{
+    uint32_t at = 0;
+
+    while (at < m->changing_count && m->changing[at].id != object->id)
+        at++;
+    if (changes && GROW(m->changing, at, m->changing_cap) < 0)
+        return err_memory(err, "the table of objects");
+    if (changes)
+        m->changing[at] = (struct changing){ object->id, changes };
+    if (changes && at == m->changing_count)
+        m->changing_count++;
+    if (!changes && at < m->changing_count)
+        m->changing[at] = m->changing[--m->changing_count];
+    object->has_changes = changes != NULL;
     return 0;
 }
 

@@ -10,9 +10,9 @@
  * only handle, this table finds them by two handles and keeps as many bytes as a handle has.
  * The tables of places are the same (base/index.h).
  *
- * Memory: at most 200 bytes for each of the most objects that were there at the same time, with its
+ * Memory: at most 190 bytes for each of the most objects that were there at the same time, with its
  * places in the tables and the queue, if handles have up to 32 bytes and names up to 16; longer
- * ones cost what they are longer.  A forgotten directory keeps 64 of them while one of its children
+ * ones cost what they are longer.  A forgotten directory keeps 48 of them while one of its children
  * is there.  Strings of all lengths come by 1024: at most 9 MB in addition.  Tables need half as
  * much again while they grow.
  */
@@ -48,17 +48,16 @@ struct mirror_object {
     uint32_t id;     /* from 1 on, below 2^31; given again after mirror_forget */
     uint32_t parent; /* the id of the directory of its known name; 0: not known */
     uint64_t popularity;
-    uint64_t fileid;            /* set: by the caller */
-    struct change_set *changes; /* set: by the caller, who takes it away before mirror_forget */
-    uint32_t place;             /* in the queue; 0: it is not there */
-    uint32_t since;             /* the order in which it came to the queue */
+    uint32_t fileid;                   /* set: by the caller, with mirror_fileid */
+    uint32_t place;                    /* in the queue; 0: it is not there */
     uint32_t handle, sut_handle, name; /* in the table's strings: mirror_handle and so on */
     uint32_t children;                 /* objects whose |parent| it is */
     uint16_t names; /* that it is known to have; at most UINT16_MAX are counted */
     uint8_t handle_len, sut_handle_len, name_len; /* 0: not known */
     uint8_t type;                                 /* set: ftype3; 0: not known */
     uint8_t state;                                /* enum mirror_state */
-    bool is_root;                                 /* set: an export's; its path is "/" */
+    bool is_root : 1;                             /* set: an export's; its path is "/" */
+    bool has_changes : 1;                         /* mirror_changes */
 };
 
 struct mirror;
@@ -86,6 +85,19 @@ void mirror_forget(struct mirror *mirror, struct mirror_object *object);
  * servers may give the handle of a removed file again.  -ERR_INPUT: more than 64 bytes. */
 int mirror_set_sut_handle(struct mirror *mirror, struct mirror_object *object, struct bytes handle,
                           struct err *err);
+
+/* What is noted of a file id: different ones of one directory look alike once in 2^32. */
+static inline uint32_t mirror_fileid(uint64_t fileid)
+{
+    return (uint32_t)(fileid ^ fileid >> 32);
+}
+
+/* The set of an object that is being copied; NULL: it has none.  The caller owns it, and takes it
+ * away, by NULL, before mirror_forget.  Few objects have one at the same time: each look-up takes
+ * as long as the list of them. */
+struct change_set *mirror_changes(const struct mirror *mirror, const struct mirror_object *object);
+int mirror_set_changes(struct mirror *mirror, struct mirror_object *object,
+                       struct change_set *changes, struct err *err);
 
 /* MIRROR_QUEUED puts it into the queue, anything else takes it out.  Fails only without memory for
  * the queue. */

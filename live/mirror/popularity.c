@@ -3,13 +3,15 @@
  *
  * A popularity is a floating number of 64 bits: 32 of exponent plus one, 32 after the point of a
  * mantissa from 1 to 2.  So numbers compare as integers do, and 0 is an object that nobody used.
- * The queue is a binary heap of ids; each object knows its place.
+ * The queue is a binary heap; each object knows its place.
  */
 #include "mirror/popularity.h"
 #include "base/grow.h"
 #include "mirror/mirror_parts.h"
 
 #include <stdlib.h>
+
+enum { QUEUE_SHRINKS = 4096 };
 
 static const uint64_t one = UINT64_C(1) << 32;
 
@@ -54,78 +56,66 @@ double mirror_popularity(const struct mirror *mirror, const struct mirror_object
                      : ratio * (double)(UINT64_C(1) << apart);
 }
 
-static bool goes_before(const struct mirror *m, const struct mirror_object *a,
-                        const struct mirror_object *b)
+static bool goes_before(const struct mirror *m, const struct queued *a, const struct queued *b)
 {
-    return m->in_order || a->popularity == b->popularity ? a->since < b->since
-                                                         : a->popularity > b->popularity;
+    uint64_t x = mirror_slot(m, a->id)->popularity, y = mirror_slot(m, b->id)->popularity;
+
+    return m->in_order || x == y ? a->since < b->since : x > y;
 }
 
-static void put_at(struct mirror *m, uint32_t at, struct mirror_object *object)
+static void put_at(struct mirror *m, uint32_t at, struct queued queued)
 {
-    m->queue[at] = object->id;
-    object->place = at + 1;
+    m->queue[at] = queued;
+    mirror_slot(m, queued.id)->place = at + 1;
 }
 
-static struct mirror_object *queued_at(const struct mirror *m, uint32_t at)
+static void move_up(struct mirror *m, uint32_t at)
 {
-    return mirror_slot(m, m->queue[at]);
-}
-
-static void move_up(struct mirror *m, struct mirror_object *object)
-{
-    uint32_t at = object->place - 1;
+    const struct queued moved = m->queue[at];
 
     for (; at > 0; at = (at - 1) / 2) {
-        struct mirror_object *above = queued_at(m, (at - 1) / 2);
+        const struct queued above = m->queue[(at - 1) / 2];
 
-        if (!goes_before(m, object, above))
+        if (!goes_before(m, &moved, &above))
             break;
         put_at(m, at, above);
     }
-    put_at(m, at, object);
+    put_at(m, at, moved);
 }
 
-static void move_down(struct mirror *m, struct mirror_object *object)
+static void move_down(struct mirror *m, uint32_t at)
 {
-    uint32_t at = object->place - 1;
+    const struct queued moved = m->queue[at];
 
     for (;;) {
         uint64_t below = (uint64_t)at * 2 + 1;
 
-        if (below + 1 < m->queued &&
-            goes_before(m, queued_at(m, (uint32_t)below + 1), queued_at(m, (uint32_t)below)))
+        if (below + 1 < m->queued && goes_before(m, &m->queue[below + 1], &m->queue[below]))
             below++;
-        if (below >= m->queued || !goes_before(m, queued_at(m, (uint32_t)below), object))
+        if (below >= m->queued || !goes_before(m, &m->queue[below], &moved))
             break;
-        put_at(m, at, queued_at(m, (uint32_t)below));
+        put_at(m, at, m->queue[below]);
         at = (uint32_t)below;
     }
-    put_at(m, at, object);
+    put_at(m, at, moved);
 }
 
-static int compare(const void *a, const void *b, void *ctx)
+static int compare(const void *a, const void *b)
 {
-    const struct mirror *m = ctx;
-    uint32_t x = mirror_slot(m, *(const uint32_t *)a)->since;
-    uint32_t y = mirror_slot(m, *(const uint32_t *)b)->since;
+    const struct queued *x = a, *y = b;
 
-    return x < y ? -1 : x > y;
+    return x->since < y->since ? -1 : x->since > y->since;
 }
 
 /* After 2^32 arrivals: those that wait are numbered again, in the same order. */
 static void number_anew(struct mirror *m)
 {
-    qsort_r(m->queue, m->queued, sizeof(*m->queue), compare, m);
-    for (uint32_t i = 0; i < m->queued; i++) {
-        struct mirror_object *object = queued_at(m, i);
-
-        object->since = i;
-        object->place = i + 1;
-    }
+    qsort(m->queue, m->queued, sizeof(*m->queue), compare);
+    for (uint32_t i = 0; i < m->queued; i++)
+        put_at(m, i, (struct queued){ m->queue[i].id, i });
     m->arrivals = m->queued;
     for (uint32_t i = m->queued / 2; i-- > 0;) /* a heap again */
-        move_down(m, queued_at(m, i));
+        move_down(m, i);
 }
 
 int queue_enter(struct mirror *m, struct mirror_object *object, struct err *err)
@@ -134,23 +124,39 @@ int queue_enter(struct mirror *m, struct mirror_object *object, struct err *err)
         return err_memory(err, "the queue of objects");
     if (m->arrivals == UINT32_MAX)
         number_anew(m);
-    object->since = m->arrivals++;
-    put_at(m, m->queued++, object);
-    move_up(m, object);
+    put_at(m, m->queued, (struct queued){ object->id, m->arrivals++ });
+    move_up(m, m->queued++);
     return 0;
+}
+
+/* It is long once, when all is found that has to be copied. */
+static void shrink(struct mirror *m)
+{
+    uint32_t cap = m->queue_cap / 2;
+    struct queued *queue;
+
+    if (cap < QUEUE_SHRINKS || m->queued > cap / 2)
+        return;
+    queue = realloc(m->queue, cap * sizeof(*queue));
+    if (!queue)
+        return;
+    m->queue = queue;
+    m->queue_cap = cap;
 }
 
 void queue_leave(struct mirror *m, struct mirror_object *object)
 {
-    struct mirror_object *last = queued_at(m, --m->queued);
-    uint32_t at = object->place - 1;
+    uint32_t at = object->place - 1, last = --m->queued;
 
     object->place = 0;
-    if (last == object)
-        return;
-    put_at(m, at, last);
-    move_up(m, last);
-    move_down(m, last);
+    if (at != last) {
+        const struct queued moved = m->queue[last];
+
+        put_at(m, at, moved);
+        move_up(m, at);
+        move_down(m, mirror_slot(m, moved.id)->place - 1);
+    }
+    shrink(m);
 }
 
 void mirror_accessed(struct mirror *m, struct mirror_object *object, int64_t time)
@@ -161,7 +167,7 @@ void mirror_accessed(struct mirror *m, struct mirror_object *object, int64_t tim
     for (int depth = 0; object && depth < MIRROR_DEPTH_MAX; depth++) {
         object->popularity = add(object->popularity, counts);
         if (object->place)
-            move_up(m, object);
+            move_up(m, object->place - 1);
         object = mirror_at(m, object->parent);
     }
 }
@@ -170,12 +176,12 @@ void mirror_set_order(struct mirror *m, bool by_popularity)
 {
     m->in_order = !by_popularity;
     for (uint32_t i = m->queued / 2; i-- > 0;)
-        move_down(m, queued_at(m, i));
+        move_down(m, i);
 }
 
 struct mirror_object *mirror_first(const struct mirror *m)
 {
-    return m->queued ? queued_at(m, 0) : NULL;
+    return m->queued ? mirror_slot(m, m->queue[0].id) : NULL;
 }
 
 struct mirror_object *mirror_take_first(struct mirror *m)

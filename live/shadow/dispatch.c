@@ -24,7 +24,7 @@ void dispatch_unhold(struct shadow *s, uint32_t id)
 static int break_off(struct shadow *s, struct known *k, uint32_t id, uint64_t since,
                      struct err *err)
 {
-    struct known_rare *rare = known_rare_get(k, err);
+    struct known_rare *rare = known_rare_get(s, k, err);
 
     if (!rare)
         return -err->code;
@@ -82,8 +82,9 @@ int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t sinc
         gaps_clear(s, object);
     }
     if (!object || !is_followed(object)) {
-        if (object && object->id < s->known_end && rare_of(known_of(s, object->id))->broken > since)
-            known_of(s, object->id)->rare->broken = since;
+        if (object && object->id < s->known_end &&
+            rare_of(s, known_of(s, object->id))->broken > since)
+            known_rare_get(s, known_of(s, object->id), err)->broken = since;
         return 0;
     }
     copy_wake(s->copy);

@@ -41,7 +41,7 @@ static uint32_t handle_hash(const struct shadow *s, const struct mirror_object *
 /* What was seen of it last before the gaps shows what it was then. */
 static bool has_seen(const struct shadow *s, const struct known *k)
 {
-    return k->seen.is_known && k->seen.since < rare_of(k)->same_before &&
+    return k->seen.is_known && k->seen.since < rare_of(s, k)->same_before &&
            k->seen.at * SECOND <= s->lost_time - TICK;
 }
 
@@ -50,7 +50,7 @@ uint64_t gaps_same_before(const struct shadow *s, const struct mirror_object *ob
     const struct known *k = known_of(s, object->id);
 
     if (object->state == MIRROR_QUEUED)
-        return rare_of(k)->same_before;
+        return rare_of(s, k)->same_before;
     return object->state == MIRROR_SYNCHRONIZED && !k->is_held ? s->first_lost : 0;
 }
 
@@ -61,7 +61,7 @@ int gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t 
 
     if (object->state != MIRROR_QUEUED)
         return 0;
-    rare = known_rare_get(known_of(s, object->id), err);
+    rare = known_rare_get(s, known_of(s, object->id), err);
     if (!rare)
         return -err->code;
     rare->same_before = before;
@@ -69,16 +69,18 @@ int gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t 
     return 0;
 }
 
-static void clear(struct known *k)
+static void clear(struct shadow *s, uint32_t object)
 {
+    struct known *k = known_of(s, object);
+
     if (k->rare)
-        k->rare->same_before = 0;
+        known_rare_get(s, k, NULL)->same_before = 0;
 }
 
 void gaps_clear(struct shadow *s, const struct mirror_object *object)
 {
     if (object && object->id < s->known_end)
-        clear(known_of(s, object->id));
+        clear(s, object->id);
 }
 
 bool gaps_was_same(void *ctx, const struct mirror_object *object, const struct fattr3 *a)
@@ -86,16 +88,17 @@ bool gaps_was_same(void *ctx, const struct mirror_object *object, const struct f
     const struct shadow *s = ctx;
     const struct known *k = object->id < s->known_end ? known_of(s, object->id) : NULL;
 
-    if (!k || !rare_of(k)->same_before || rare_of(k)->same_handle != handle_hash(s, object) ||
+    if (!k || !rare_of(s, k)->same_before || rare_of(s, k)->same_handle != handle_hash(s, object) ||
         !has_seen(s, k))
         return false;
-    return !a || k->seen.digest == seen_digest(a->size, ns_of(&a->mtime), ns_of(&a->ctime));
+    return !a ||
+           seen_digest_of(&k->seen) == seen_digest(a->size, ns_of(&a->mtime), ns_of(&a->ctime));
 }
 
 void gaps_forget(struct shadow *s)
 {
     for (uint32_t i = 0; i < s->known_end; i++)
-        clear(known_of(s, i));
+        clear(s, i);
 }
 
 int gaps_note(struct shadow *s, const struct tap_gap *gap, struct err *err)

@@ -32,29 +32,31 @@ struct known *known_get(struct shadow *s, uint32_t object, struct err *err)
     if (k->is_there)
         return k;
     s->born[s->born_count++] = object;
-    free(k->rare);
     *k = (struct known){ .is_there = true, .generation = k->generation + 1 };
     return k;
 }
 
-struct known_rare *known_rare_get(struct known *k, struct err *err)
+struct known_rare *known_rare_get(struct shadow *s, struct known *k, struct err *err)
 {
-    if (!k->rare && !(k->rare = calloc(1, sizeof(*k->rare))))
-        err_memory(err, "objects");
-    return k->rare;
+    if (!k->rare && (s->rare.chunk_count || pool_init(&s->rare, sizeof(struct known_rare))))
+        k->rare = pool_new(&s->rare);
+    if (k->rare)
+        return pool_at(&s->rare, k->rare);
+    err_memory(err, "objects");
+    return NULL;
 }
 
-void known_forget(struct known *k)
+void known_forget(struct shadow *s, struct known *k)
 {
-    free(k->rare);
-    k->rare = NULL;
+    if (k->rare)
+        pool_give(&s->rare, k->rare);
+    k->rare = 0;
     k->is_there = false;
 }
 
 void known_free_all(struct shadow *s)
 {
-    for (uint32_t id = 0; id < s->known_end; id++)
-        free(known_of(s, id)->rare);
+    pool_free(&s->rare);
     for (uint32_t i = 0; i < s->known_chunks; i++)
         free(s->known[i]);
     free(s->known);
@@ -80,7 +82,7 @@ uint64_t seen_digest(uint64_t size, int64_t mtime, int64_t ctime)
 {
     const uint64_t all[] = { size, (uint64_t)mtime, (uint64_t)ctime };
 
-    return XXH3_64bits(all, sizeof(all));
+    return XXH3_64bits(all, sizeof(all)) & ((UINT64_C(1) << SEEN_DIGEST_BITS) - 1);
 }
 
 uint16_t seen_contents(uint64_t size, int64_t mtime)

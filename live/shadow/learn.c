@@ -22,7 +22,7 @@ static int learn_object(struct shadow *s, const struct record_object *record, st
     if (record->type)
         object->type = record->type;
     if (record->fileid)
-        object->fileid = record->fileid;
+        object->fileid = mirror_fileid(record->fileid);
     if (GROW_ZERO(s->engine_objects, record->id + 1, s->engine_cap) < 0)
         return err_memory(err, "objects");
     s->engine_objects[record->id] =
@@ -158,7 +158,7 @@ void learn_forget(struct shadow *s, uint32_t id)
     copy_leave(s->copy, object);
     teelog_forget(s->log, id);
     mirror_forget(s->mirror, object);
-    known_forget(known_of(s, id));
+    known_forget(s, known_of(s, id));
 }
 
 /* --- attributes */
@@ -196,8 +196,8 @@ static bool is_behind(const struct attributes_seen *seen, const struct saying *i
     if (!seen->is_known || seen->end > it->begin)
         return false;
     if (b)
-        return seen->digest != seen_digest(b->size, b->mtime, b->ctime);
-    return a && seen->digest != seen_digest(a->size, a->mtime, a->ctime);
+        return seen_digest_of(seen) != seen_digest(b->size, b->mtime, b->ctime);
+    return a && seen_digest_of(seen) != seen_digest(a->size, a->mtime, a->ctime);
 }
 
 /* Of size, mtime and ctime, ctime alone is another one. */
@@ -234,13 +234,14 @@ static void see(struct known *k, const struct saying *it, const struct attribute
     struct attributes_seen *seen = &k->seen;
     const uint64_t digest = seen_digest(a->size, a->mtime, a->ctime);
     const uint32_t at = (uint32_t)((it->time + SECOND - 1) / SECOND);
-    bool is_same = seen->is_known && seen->digest == digest;
+    bool is_same = seen->is_known && seen_digest_of(seen) == digest;
 
     *seen = (struct attributes_seen){ .is_known = true,
                                       .since = is_same ? seen->since : it->end,
                                       .at = is_same ? seen->at : at,
                                       .end = it->end,
-                                      .digest = digest,
+                                      .digest_high = digest >> 32,
+                                      .digest_low = (uint32_t)digest,
                                       .contents = seen_contents(a->size, a->mtime) };
 }
 
@@ -333,7 +334,7 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
         if (after.type)
             object->type = after.type;
         if (after.fileid)
-            object->fileid = after.fileid;
+            object->fileid = mirror_fileid(after.fileid);
         k->has_links = true;
         k->is_linked = after.type != OBJECT_DIR && after.nlink > 1;
         k->was_linked |= k->is_linked;

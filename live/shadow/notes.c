@@ -91,7 +91,7 @@ static struct mirror_object *copied(const struct shadow *s, uint32_t id)
 {
     struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
 
-    return object && object->state == MIRROR_COPYING && object->changes ? object : NULL;
+    return object && object->state == MIRROR_COPYING && object->has_changes ? object : NULL;
 }
 
 static struct change_time time_at(const struct request *r)
@@ -124,7 +124,8 @@ static void note_attributes(struct shadow *s, struct request *r, uint32_t id)
     if (!object)
         return;
     attributes = read_attributes(effect_of(r));
-    copy_noted(s->copy, object, change_note_attributes(object->changes, time_at(r), &attributes));
+    copy_noted(s->copy, object,
+               change_note_attributes(mirror_changes(s->mirror, object), time_at(r), &attributes));
 }
 
 static void note_write(struct shadow *s, struct request *r)
@@ -136,8 +137,8 @@ static void note_write(struct shadow *s, struct request *r)
 
     if (object)
         copy_noted(s->copy, object,
-                   change_note_write(object->changes, time_at(r), e->offset, count,
-                                     count <= contents.len ? contents.data : NULL));
+                   change_note_write(mirror_changes(s->mirror, object), time_at(r), e->offset,
+                                     count, count <= contents.len ? contents.data : NULL));
 }
 
 /* A name of a file with several may have been moved onto another one of them, which changes nothing
@@ -179,12 +180,16 @@ static void note_names(struct shadow *s, struct request *r)
 
     if (parent && effect_takes_name(e))
         copy_noted(s->copy, parent,
-                   change_note_removed(parent->changes, time_at(r), e->name, effect_moves(e)));
+                   change_note_removed(mirror_changes(s->mirror, parent), time_at(r), e->name,
+                                       effect_moves(e)));
     if (parent && effect_makes_name(e))
-        copy_noted(s->copy, parent, change_note_made(parent->changes, time_at(r), e->name, &child));
+        copy_noted(
+            s->copy, parent,
+            change_note_made(mirror_changes(s->mirror, parent), time_at(r), e->name, &child));
     if (second && effect_makes_name2(e))
-        copy_noted(s->copy, second,
-                   change_note_made(second->changes, time_at(r), e->name2, &child));
+        copy_noted(
+            s->copy, second,
+            change_note_made(mirror_changes(s->mirror, second), time_at(r), e->name2, &child));
 }
 
 int notes_take(struct shadow *s, struct request *r, struct err *err)

@@ -56,8 +56,8 @@ static bool was_steady(const struct scrub_lane *lane)
     if (k->generation != lane->generation || !is_steady(s, lane->object))
         return false;
     depends_on_names |= mirror_at(s->mirror, lane->object)->is_root;
-    return k->epoch == lane->epoch && rare_of(k)->changed <= lane->begin &&
-           k->played <= lane->started && !(depends_on_names && s->unsettled >= lane->started);
+    return k->epoch == lane->epoch && rare_of(s, k)->changed <= lane->begin &&
+           known_played(k) <= lane->started && !(depends_on_names && s->unsettled >= lane->started);
 }
 
 /* --- lanes */
@@ -145,7 +145,7 @@ static int judge(struct scrub_lane *lane, struct tee_verdict *verdict, struct er
 static int take_difference(struct scrub_lane *lane, struct err *err)
 {
     struct shadow *s = lane->shadow;
-    struct known_rare *rare = known_rare_get(known_of(s, lane->object), err);
+    struct known_rare *rare = known_rare_get(s, known_of(s, lane->object), err);
 
     if (!rare)
         return -err->code;
@@ -251,7 +251,7 @@ static uint32_t next_object(struct shadow *s)
         const struct known *k = known_of(s, ++scrub->cursor);
 
         if (k->is_there &&
-            (!rare_of(k)->scrub_left || rare_of(k)->changed > rare_of(k)->scrub_found) &&
+            (!rare_of(s, k)->scrub_left || rare_of(s, k)->changed > rare_of(s, k)->scrub_found) &&
             is_steady(s, scrub->cursor))
             return scrub->cursor;
     }

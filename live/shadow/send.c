@@ -71,7 +71,7 @@ static int note_changes(struct shadow *s, const struct request *r, struct err *e
         if (!touch_changes(&r->touches[i]) &&
             !(sut_of(r)->succeeded && touch_may_change(&r->touches[i])))
             continue;
-        rare = known_rare_get(known_of(s, r->touches[i].what.object), err);
+        rare = known_rare_get(s, known_of(s, r->touches[i].what.object), err);
         if (!rare)
             return -err->code;
         rare->changed = r->end;

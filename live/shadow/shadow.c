@@ -58,7 +58,7 @@ static int on_played(void *ctx, struct mirror_object *object, struct err *err)
 
     (void)err;
     s->unsettled = loop_now(s->loop) + send_wall_clock_ahead(); /* until now it was */
-    known_of(s, object->id)->played = s->unsettled;
+    known_of(s, object->id)->played = known_played_at(s->unsettled);
     dispatch_unhold(s, object->id);
     return 0;
 }

@@ -7,6 +7,7 @@
 #define NFSDIGEST_SHADOW_PARTS_H
 
 #include "base/index.h"
+#include "base/pool.h"
 #include "mirror/objects.h"
 #include "mirror/popularity.h"
 #include "shadow/request_parts.h"
@@ -14,17 +15,27 @@
 
 /* --- objects */
 
+/* Each of millions of objects has a struct known, so its members share words.  Numbers of entries
+ * have 48 bits: a million entries a second for nine years. */
+enum { SEEN_DIGEST_BITS = 47 };
+
 /* Attributes, as they were seen last.  Of size, mtime and ctime only a digest is kept: it is asked
  * whether they are the same. */
 struct attributes_seen {
-    uint64_t since, end; /* entries in which they were seen first and last */
-    uint64_t digest;     /* seen_digest */
-    uint32_t at;         /* when |since| was, in seconds since 1970, rounded up */
-    uint16_t contents;   /* seen_contents */
-    bool is_known;
+    uint64_t since : 48; /* entry in which they were seen first, */
+    uint64_t contents : 16;
+    uint64_t end : 48; /* and last */
+    uint64_t is_known : 1;
+    uint64_t digest_high : 15;
+    uint32_t digest_low;
+    uint32_t at; /* when |since| was, in seconds since 1970, rounded up */
 };
 uint16_t seen_contents(uint64_t size, int64_t mtime); /* a digest of what names leave alone */
-uint64_t seen_digest(uint64_t size, int64_t mtime, int64_t ctime);
+uint64_t seen_digest(uint64_t size, int64_t mtime, int64_t ctime); /* SEEN_DIGEST_BITS */
+static inline uint64_t seen_digest_of(const struct attributes_seen *seen)
+{
+    return (uint64_t)seen->digest_high << 32 | seen->digest_low;
+}
 
 /* What most objects do not have. */
 struct known_rare {
@@ -44,20 +55,32 @@ struct known_rare {
 
 /* Beside the mirror's object with the same id. */
 struct known {
-    struct touch *touches;   /* the first one; |previous| of that is the last one */
-    struct known_rare *rare; /* known_rare_get; or NULL */
+    struct touch *touches; /* the first one; |previous| of that is the last one */
     struct attributes_seen seen;
-    bool is_there : 1;
-    bool is_held : 1; /* changes are being played: duplicates wait */
-    bool was_copied : 1;
-    bool has_links : 1;  /* attributes said how many names it has, */
-    bool is_linked : 1;  /* and these are more than one */
-    bool was_linked : 1; /* has or had more than one name, on one of the servers */
-    uint32_t generation; /* of the mirror's id */
-    uint32_t epoch;      /* how often it ceased to be synchronized */
-    uint64_t copied;     /* entry up to which the ring was read when it was synchronized, */
-    int64_t played;      /* when it was synchronized, ns since 1970 */
+    uint64_t copied : 48; /* entry up to which the ring was read when it was synchronized */
+    uint64_t is_there : 1;
+    uint64_t is_held : 1; /* changes are being played: duplicates wait */
+    uint64_t was_copied : 1;
+    uint64_t has_links : 1;  /* attributes said how many names it has, */
+    uint64_t is_linked : 1;  /* and these are more than one */
+    uint64_t was_linked : 1; /* has or had more than one name, on one of the servers */
+    uint64_t played : 44;    /* when it was synchronized: known_played */
+    uint64_t epoch : 20;     /* how often it ceased to be synchronized, modulo 2^20 */
+    uint32_t generation;     /* of the mirror's id */
+    uint32_t rare;           /* known_rare_get; or 0 */
 };
+_Static_assert(sizeof(struct known) <= 56, "the memory of an object");
+
+/* |played| is in units of 2^18 ns, a quarter of a ms, rounded up: until 2116. */
+enum { PLAYED_SHIFT = 18 };
+static inline int64_t known_played(const struct known *k)
+{
+    return (int64_t)((uint64_t)k->played << PLAYED_SHIFT);
+}
+static inline uint64_t known_played_at(int64_t time)
+{
+    return ((uint64_t)time + ((UINT64_C(1) << PLAYED_SHIFT) - 1)) >> PLAYED_SHIFT;
+}
 
 enum { KNOWN_CHUNK = 1024 };
 
@@ -126,6 +149,7 @@ struct shadow {
     struct known **known; /* by the mirror's id, KNOWN_CHUNK at a time */
     uint32_t known_chunks, known_cap;
     uint32_t known_end; /* larger than the ids that are known */
+    struct pool rare;   /* struct known_rare */
     uint32_t *born;     /* objects that the latest message showed first */
     uint32_t born_count, born_cap;
     struct engine_object *engine_objects; /* by the engine's id */
@@ -220,15 +244,15 @@ static inline struct known *known_of(const struct shadow *s, uint32_t object)
 /* The same for an object that may be new here.  NULL: no memory. */
 struct known *known_get(struct shadow *s, uint32_t object, struct err *err);
 /* To write to.  NULL: no memory. */
-struct known_rare *known_rare_get(struct known *k, struct err *err);
+struct known_rare *known_rare_get(struct shadow *s, struct known *k, struct err *err);
 /* To read: all zeros if there is none. */
-static inline const struct known_rare *rare_of(const struct known *k)
+static inline const struct known_rare *rare_of(const struct shadow *s, const struct known *k)
 {
     static const struct known_rare none;
 
-    return k->rare ? k->rare : &none;
+    return k->rare ? pool_at(&s->rare, k->rare) : &none;
 }
-void known_forget(struct known *k);
+void known_forget(struct shadow *s, struct known *k);
 void known_free_all(struct shadow *s);
 /* The latest message showed it first. */
 bool known_is_new(const struct shadow *s, uint32_t object);

@@ -45,7 +45,7 @@ static bool is_stale(const struct shadow *s, const struct request *r)
             if (k->epoch > r->epochs[i] + 1)
                 return true;
             if (k->epoch != r->epochs[i] &&
-                (rare_of(k)->broken < r->end || rare_of(k)->left <= end_on_sut(r)))
+                (rare_of(s, k)->broken < r->end || rare_of(s, k)->left <= end_on_sut(r)))
                 return true;
         }
     return false;
@@ -140,11 +140,11 @@ bool verdicts_steady(const struct shadow *s, uint32_t object)
     if (object >= s->known_end)
         return false;
     k = known_of(s, object);
-    if (k->is_held || k->played > from.called || has_other_names(s, r, object))
+    if (k->is_held || known_played(k) > from.called || has_other_names(s, r, object))
         return false;
     if (k->copied > from.begin) /* the SUT has later changes from the copy */
         return false;
-    if (rare_of(k)->changed > from.begin || rare_of(k)->sut_changed > from.called)
+    if (rare_of(s, k)->changed > from.begin || rare_of(s, k)->sut_changed > from.called)
         return false;
     for (const struct touch *t = k->touches; t; t = t->next) {
         const struct request *x = t->request;
@@ -219,7 +219,7 @@ static int take_attributes(struct shadow *s, const struct request *r, uint32_t i
 
     if (!object || object->state != MIRROR_SYNCHRONIZED)
         return 0;
-    rare = known_rare_get(known_of(s, id), err);
+    rare = known_rare_get(s, known_of(s, id), err);
     if (!rare)
         return -err->code;
     if (rare->differed && now < rare->differed)

@@ -211,7 +211,7 @@ static int host_synchronized(void *ctx, struct mirror_object *object, struct err
 static int host_played(void *ctx, struct mirror_object *object, struct err *err)
 {
     (void)err;
-    assert_null(object->changes);
+    assert_false(object->has_changes);
     ((struct lab *)ctx)->played++;
     return 0;
 }

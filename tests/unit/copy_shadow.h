@@ -226,6 +226,7 @@ static void note_one(const struct op *op, struct mirror_object *object, bool is_
 {
     struct change_time time = { op->begin, op->end };
     struct change_child child = { .handle = bytes_of(&op->child), .type = (uint8_t)op->child_type };
+    struct change_set *changes = mirror_changes(sim.lab.mirror, object);
     enum changes result = CHANGES_NOTED;
     uint8_t *data = op->count > 2 * BLOCK ? NULL : (uint8_t *)op->data;
 
@@ -235,22 +236,22 @@ static void note_one(const struct op *op, struct mirror_object *object, bool is_
         child.handle.len = 0;
     switch (op->kind) {
     case WRITE:
-        result = change_note_write(object->changes, time, op->offset, op->count, data);
+        result = change_note_write(changes, time, op->offset, op->count, data);
         break;
     case SETATTR:
-        result = change_note_attributes(object->changes, time, &op->attributes);
+        result = change_note_attributes(changes, time, &op->attributes);
         break;
     case MAKE:
     case LINK:
-        result = change_note_made(object->changes, time, lab_text(op->name[0]), &child);
+        result = change_note_made(changes, time, lab_text(op->name[0]), &child);
         break;
     case REMOVE:
     case RMDIR:
-        result = change_note_removed(object->changes, time, lab_text(op->name[0]), false);
+        result = change_note_removed(changes, time, lab_text(op->name[0]), false);
         break;
     default:
-        result = is_source ? change_note_removed(object->changes, time, lab_text(op->name[0]), true)
-                           : change_note_made(object->changes, time, lab_text(op->name[1]), &child);
+        result = is_source ? change_note_removed(changes, time, lab_text(op->name[0]), true)
+                           : change_note_made(changes, time, lab_text(op->name[1]), &child);
     }
     sim.noted++;
     copy_noted(sim.lab.copy, object, result);
@@ -260,7 +261,7 @@ static void note(const struct op *op, int which)
 {
     struct mirror_object *object = object_of(&op->on[which]);
 
-    if (object && object->state == MIRROR_COPYING && object->changes)
+    if (object && object->state == MIRROR_COPYING && object->has_changes)
         note_one(op, object, which == 0);
 }
 

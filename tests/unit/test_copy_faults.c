@@ -184,12 +184,13 @@ static void change_noted(struct lab *l, int side, uint32_t procedure)
     struct change_time time = { l->ring + 1, l->ring + 2 };
 
     if (side != REF || (procedure != 1 && procedure != 6) || !l->side[REF].calls[6] || !countdown ||
-        !object || object->state != MIRROR_COPYING || !object->changes)
+        !object || object->state != MIRROR_COPYING || !object->has_changes)
         return;
     countdown--;
     l->ring += 2;
     lab_write(lab_fs(l, REF), changing, change_at, 1, byte);
-    copy_noted(l->copy, object, change_note_write(object->changes, time, change_at, 1, &byte));
+    copy_noted(l->copy, object,
+               change_note_write(mirror_changes(l->mirror, object), time, change_at, 1, &byte));
 }
 
 /* |size| bytes on the reference, then zeros up to |end|; |old| bytes on the SUT. */

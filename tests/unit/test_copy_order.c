@@ -176,12 +176,13 @@ static void write_twice(struct lab *l, int side, uint32_t procedure)
     struct change_time time = { l->ring + 1, l->ring + 2 };
     uint8_t byte = (uint8_t)countdown;
 
-    if (side != REF || procedure != COPY_READ || !countdown || !object->changes)
+    if (side != REF || procedure != COPY_READ || !countdown || !object->has_changes)
         return;
     countdown--;
     l->ring += 2;
     lab_write(lab_fs(l, REF), changing, 5, 1, byte);
-    copy_noted(l->copy, object, change_note_write(object->changes, time, 5, 1, &byte));
+    copy_noted(l->copy, object,
+               change_note_write(mirror_changes(l->mirror, object), time, 5, 1, &byte));
 }
 
 /* Times are those after the changes that were noted. */
@@ -330,7 +331,8 @@ static void make_noted(struct lab *l, int side, uint32_t procedure)
     made = lab_make(lab_fs(l, REF), root_of(REF), "x", NF3REG);
     child.handle = lab_handle(l, REF, made, handle);
     assert_non_null(mirror_add(l->mirror, child.handle, NULL));
-    copy_noted(l->copy, root, change_note_made(root->changes, time, lab_text("x"), &child));
+    copy_noted(l->copy, root,
+               change_note_made(mirror_changes(l->mirror, root), time, lab_text("x"), &child));
 }
 
 /* Another client removes it while the root is played: the duplicate waits for |played|. */
@@ -427,7 +429,8 @@ static void moved_since_it_was_listed(void **state)
     assert_int_equal(fs_rename(ref, &lab_root_user, d1, lab_text("d"), d2, lab_text("e")), NFS3_OK);
     time = (struct change_time){ lab.ring + 1, lab.ring + 2 };
     lab.ring += 2;
-    copy_noted(lab.copy, first, change_note_removed(first->changes, time, lab_text("d"), true));
+    copy_noted(lab.copy, first,
+               change_note_removed(mirror_changes(lab.mirror, first), time, lab_text("d"), true));
     queue(object_of(REF, d2));
     queue(object_of(REF, moved));
     for (int i = 0; i < 10000 && object_of(REF, d2)->state != MIRROR_SYNCHRONIZED; i++)

@@ -227,7 +227,7 @@ static void test_gone_early(void **state)
         assert_int_equal(learn_named(&s, &r, &unused).gone, begun == 20 ? F : 0);
         /* the copy finds another object, which gets the id */
         mirror_forget(s.mirror, mirror_at(s.mirror, F));
-        known_forget(known_of(&s, F));
+        known_forget(&s, known_of(&s, F));
         assert_int_equal(mirror_add(s.mirror, handle_of(OBJECTS_END), &err)->id, F);
         assert_int_equal(learn_named(&s, &r, &unused).gone, 0);
         /* a client does */
