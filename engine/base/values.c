@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,28 @@ const char *duration_text(int64_t ns, char text[VALUE_TEXT_MAX])
             return text;
         }
     snprintf(text, VALUE_TEXT_MAX, "%s%.0fns", sign, value);
+    return text;
+}
+
+const char *duration_rough_text(int64_t ns, char text[VALUE_TEXT_MAX])
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    uint64_t value = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, scale = 1, unit = 1;
+    size_t i = 0;
+
+    while (value / scale >= 100)
+        scale *= 10;
+    if (value <= UINT64_MAX - scale / 2)
+        value += scale / 2;
+    value = value / scale * scale;
+    for (; i < 3 && value / unit >= 1000; i++)
+        unit *= 1000;
+    if (i && value / unit < 10)
+        snprintf(text, VALUE_TEXT_MAX, "%s%.1f%s", ns < 0 ? "-" : "", (double)value / (double)unit,
+                 units[i]);
+    else
+        snprintf(text, VALUE_TEXT_MAX, "%s%" PRIu64 "%s", ns < 0 ? "-" : "", value / unit,
+                 units[i]);
     return text;
 }
 

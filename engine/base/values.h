@@ -25,8 +25,9 @@ bool parse_number(const char *text, uint64_t *value);
 
 /* Each returns |text|. */
 const char *time_text(int64_t ns, char text[VALUE_TEXT_MAX]); /* 2026-11-21 05:48:01.123456789 */
-const char *duration_text(int64_t ns, char text[VALUE_TEXT_MAX]); /* 1.234ms: four digits */
-const char *size_text(uint64_t bytes, char text[VALUE_TEXT_MAX]); /* 12.3 MiB */
-const char *count_text(uint64_t n, char text[VALUE_TEXT_MAX]);    /* 1,234,567 */
+const char *duration_text(int64_t ns, char text[VALUE_TEXT_MAX]);       /* 1.234ms: four digits */
+const char *duration_rough_text(int64_t ns, char text[VALUE_TEXT_MAX]); /* 1.2ms: two digits */
+const char *size_text(uint64_t bytes, char text[VALUE_TEXT_MAX]);       /* 12.3 MiB */
+const char *count_text(uint64_t n, char text[VALUE_TEXT_MAX]);          /* 1,234,567 */
 
 #endif

@@ -44,8 +44,8 @@ void filter_arg_table(struct filter *f, struct arg table[FILTER_ARG_COUNT])
           "clients marked (nfsdigest phase)",
           set_text, &f->phase },
         { 0, "min-latency", "TIME",
-          "only operations answered after this long (1.5ms)\n"
-          "or longer",
+          "only operations answered after this long or\n"
+          "longer: 1.5ms, 2s; a number alone is in seconds",
           set_duration, &f->min_latency },
         { 0, "max-latency", "TIME", "only operations answered within this time", set_duration,
           &f->max_latency },

@@ -147,10 +147,14 @@ static void say_what(const struct life *life, const struct effect *e, char what[
             snprintf(what, 96, "renamed");
         else if (names & 1u << NAME_REMOVED)
             snprintf(what, 96, "replaced by the rename of");
+        else if (e->object == life->object || e->parent2 == life->object)
+            snprintf(what, 96, "renamed in it");
         break;
     case ACTION_REMOVE:
         if (names & 1u << NAME_REMOVED)
             snprintf(what, 96, "removed");
+        else if (e->object == life->object)
+            snprintf(what, 96, "removed in it");
         break;
     default:
         break;
@@ -221,6 +225,25 @@ static int add_stale(struct life *life, sqlite3_stmt *s, struct err *err)
     return event_take(&life->stale, s, "stale", err);
 }
 
+/* A call that may have been executed: what it would do. */
+static int add_unanswered(struct life *life, sqlite3_stmt *s, const struct effect *e,
+                          struct err *err)
+{
+    char what[96];
+    size_t len;
+    int result;
+
+    say_what(life, e, what);
+    len = strlen(what);
+    if (!len)
+        return 0;
+    snprintf(what + len, sizeof(what) - len, " (no answer seen)");
+    print_writes(life);
+    result = event_take(&life->writes, s, what, err);
+    print_writes(life);
+    return result;
+}
+
 static int add_row(struct life *life, sqlite3_stmt *s, struct err *err)
 {
     struct effect e;
@@ -235,6 +258,8 @@ static int add_row(struct life *life, sqlite3_stmt *s, struct err *err)
                    ? status_name(e.procedure, (uint32_t)e.status)
                    : NULL;
         life->failed += !ops_is_null(s, OP_RPC_STATUS);
+        if (ops_is_null(s, OP_RPC_STATUS) && e.procedure)
+            return add_unanswered(life, s, &e, err);
         return name && strcmp(name, "NFS3ERR_STALE") == 0 && e.object == life->object
                    ? add_stale(life, s, err)
                    : 0;
@@ -242,7 +267,8 @@ static int add_row(struct life *life, sqlite3_stmt *s, struct err *err)
     say_what(life, &e, what);
     if (e.object == life->object && !life->stale_count)
         result = event_take(&life->worked, s, e.procedure->name, err);
-    if (result == 0 && action_takes_name(effect_action(&e)) && what[0] && !life->stale_count)
+    if (result == 0 && action_takes_name(effect_action(&e)) && names_changed(life, e.id) &&
+        !life->stale_count)
         result = event_take(&life->ended, s, what, err);
     if (result < 0 || !what[0])
         return result;

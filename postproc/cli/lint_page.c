@@ -40,6 +40,8 @@ static void tiles(const struct lint_view *v, struct page *page)
     tile(page, "READs compared with READs", v->counts.read_again);
     tile(page, "without a reply", v->counts.unanswered);
     tile(page, "not judged: call not captured", v->counts.unknown);
+    if (v->others)
+        tile(page, "operations of other programs, not judged", v->others);
     tile(page, "gaps in the captures", (uint64_t)v->gaps);
     if (v->counts.excused)
         tile(page, "explained by restarts", v->counts.excused);
@@ -92,12 +94,16 @@ static int paint_row(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt, 
     const char *path = sql_column_text(stmt, LINT_PATH);
     const char *client = sql_column_text(stmt, LINT_CLIENT);
     int64_t earlier = s->earlier ? lint_frame_of(p->view, s->earlier, err) : 0;
+    char time[VALUE_TEXT_MAX];
 
     if (earlier < 0)
         return -err->code;
     cells_row(p->page, procedure ? procedure : "-");
     cells_text(p->page, path ? path : "-");
     cells_text(p->page, client ? client : "-");
+    cells_text(p->page, sqlite3_column_type(stmt, LINT_TIME) == SQLITE_NULL
+                            ? "-"
+                            : time_text(sqlite3_column_int64(stmt, LINT_TIME), time));
     cells_count(p->page, (uint64_t)sqlite3_column_int64(stmt, LINT_SOURCE));
     frame_cell(p->page, stmt, LINT_CALL_FRAME);
     frame_cell(p->page, stmt, LINT_REPLY_FRAME);
@@ -124,8 +130,9 @@ static int paint_filter(void *ctx, const struct lint_shown *s, sqlite3_stmt *stm
 
 static int paint_rule(struct lint_view *v, enum lint_id id, struct page *page, struct err *err)
 {
-    static const char *const heads[] = { "procedure", "<path",   "<client",        "source", "call",
-                                         "reply",     "earlier", "<what happened", NULL };
+    static const char *const heads[] = { "procedure",      "<path", "<client", "<time (UTC)",
+                                         "source",         "call",  "reply",   "earlier",
+                                         "<what happened", NULL };
     const struct lint_rule *rule = &v->rules->rule[id];
     struct painting p = { .view = v, .page = page };
 

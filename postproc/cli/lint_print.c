@@ -22,7 +22,8 @@
 static const char select_operation[] =
     "SELECT (SELECT p.name FROM procedure p WHERE p.program = o.program AND p.version = o.version"
     " AND p.number = o.procedure), (SELECT p.text FROM path p WHERE p.id = o.path),"
-    " ifnull(o.call_source, o.reply_source), o.call_frame, o.reply_frame, o.client"
+    " ifnull(o.call_source, o.reply_source), o.call_frame, o.reply_frame, o.client,"
+    " ifnull(o.call_time, o.reply_time)"
     " FROM operation o WHERE o.id = ?";
 
 int lint_view_add(struct lint_view *v, const struct lint_finding *f, struct err *err)
@@ -119,8 +120,11 @@ static int print_text(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt,
     const char *procedure = sql_column_text(stmt, LINT_PROCEDURE);
     const char *path = sql_column_text(stmt, LINT_PATH);
     int64_t source = sqlite3_column_int64(stmt, LINT_SOURCE);
+    char time[VALUE_TEXT_MAX];
 
     fputs("    ", stdout);
+    if (sqlite3_column_type(stmt, LINT_TIME) != SQLITE_NULL)
+        printf("%s, ", time_text(sqlite3_column_int64(stmt, LINT_TIME), time));
     if (source > 1)
         printf("source %lld, ", (long long)source);
     print_frames(stmt);
@@ -249,6 +253,7 @@ static int print_json(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt,
     json_text(j, "procedure_name", sql_column_text(stmt, LINT_PROCEDURE));
     json_text(j, "path", sql_column_text(stmt, LINT_PATH));
     json_text(j, "client", sql_column_text(stmt, LINT_CLIENT));
+    json_column(j, "time", stmt, LINT_TIME);
     json_column(j, "source", stmt, LINT_SOURCE);
     json_column(j, "call_frame", stmt, LINT_CALL_FRAME);
     json_column(j, "reply_frame", stmt, LINT_REPLY_FRAME);

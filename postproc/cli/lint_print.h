@@ -69,7 +69,8 @@ enum lint_column {
     LINT_SOURCE,
     LINT_CALL_FRAME,
     LINT_REPLY_FRAME,
-    LINT_CLIENT
+    LINT_CLIENT,
+    LINT_TIME
 };
 /* Calls |print| for each finding of |rule| that is shown, with |stmt| at its operation. */
 int lint_each(struct lint_view *view, enum lint_id rule,

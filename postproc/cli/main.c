@@ -4,9 +4,11 @@
 #include "cli/signals.h"
 #include "wire/field.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command commands[] = {
     { "ingest", cmd_ingest, "read captures or record streams into a trace database" },
@@ -65,10 +67,20 @@ static const struct tool tool = {
              "\"nfsdigest COMMAND --help\" lists the options of a command, and \"nfsdigest\n"
              "--version\" prints the version.  Exit codes: 0 success; 1 a check found\n"
              "something; 2 wrong usage; 3 input that cannot be used, or only part of it;\n"
-             "4 a system error: memory, disk, a closed pipe.\n",
+             "4 a system error: memory, disk.\n",
     .commands = commands,
     .prepare = wire_init,
 };
+
+/* Standard output failed because its reader is gone, as behind "| head".  That is no news: the
+ * program ends as others do, by SIGPIPE.  It ignored that so far, to clean up. */
+static bool nobody_reads(const struct err *err)
+{
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+    return strncmp(err->text, "standard output", 15) == 0 && poll(&out, 1, 0) == 1 &&
+           out.revents & (POLLERR | POLLHUP);
+}
 
 int main(int argc, char **argv)
 {
@@ -84,6 +96,11 @@ int main(int argc, char **argv)
     progress_clear();
     if (result >= 0 && finish_output(&err) < 0)
         result = -ERR_SYSTEM;
+    if (result == -ERR_SYSTEM && nobody_reads(&err)) {
+        signals_end();
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
     if (result < 0)
         say_error(err.text);
     signals_end();

@@ -18,10 +18,12 @@ static const char select_object[] =
 enum { SERVER, HANDLE, TYPE, FSID, FILEID };
 
 static const char select_names[] =
-    "SELECT path, parent, name, how, start, start_operation, stop_how, stop, stop_operation,"
-    " (SELECT ifnull(o.reply_frame, o.call_frame) FROM operation o WHERE o.id = start_operation),"
-    " (SELECT ifnull(o.reply_frame, o.call_frame) FROM operation o WHERE o.id = stop_operation)"
-    " FROM object_name WHERE object = ? ORDER BY start, start_operation";
+    "SELECT n.path, n.parent, n.name, n.how, n.start, n.start_operation, n.stop_how, n.stop,"
+    " n.stop_operation, ifnull(a.call_time, n.start), a.call_frame, a.reply_frame,"
+    " ifnull(b.call_time, n.stop), b.call_frame, b.reply_frame FROM object_name n"
+    " LEFT JOIN operation a ON a.id = n.start_operation"
+    " LEFT JOIN operation b ON b.id = n.stop_operation"
+    " WHERE n.object = ? ORDER BY n.start, n.start_operation";
 
 enum {
     PATH,
@@ -33,8 +35,8 @@ enum {
     STOP_HOW,
     STOP,
     STOP_OPERATION,
-    START_FRAME,
-    STOP_FRAME
+    START_CALL, /* time and frame of the call, frame of the reply */
+    STOP_CALL = START_CALL + 3
 };
 
 /* What the database calls it, and people do. */
@@ -54,7 +56,8 @@ static bool is_null(sqlite3_stmt *s, int column)
     return sqlite3_column_type(s, column) == SQLITE_NULL;
 }
 
-static void print_side(sqlite3_stmt *s, int how, int time, int frame)
+/* |call|: START_CALL or STOP_CALL. */
+static void print_side(sqlite3_stmt *s, int how, int call)
 {
     const char *word = text_of(s, how);
     char text[VALUE_TEXT_MAX];
@@ -62,9 +65,10 @@ static void print_side(sqlite3_stmt *s, int how, int time, int frame)
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (strcmp(word, words[i][0]) == 0)
             word = words[i][1];
-    printf("%s %s", word, time_text(sqlite3_column_int64(s, time), text));
-    if (!is_null(s, frame))
-        printf(", frame %s", text_of(s, frame));
+    printf("%s %s", word, time_text(sqlite3_column_int64(s, call), text));
+    if (!is_null(s, call + 1) || !is_null(s, call + 2))
+        printf(" [%s-%s]", is_null(s, call + 1) ? "" : text_of(s, call + 1),
+               is_null(s, call + 2) ? "" : text_of(s, call + 2));
 }
 
 static void print_lifetime(sqlite3_stmt *s)
@@ -72,10 +76,10 @@ static void print_lifetime(sqlite3_stmt *s)
     fputs("  ", stdout);
     escape_print(stdout, is_null(s, PATH) ? text_of(s, NAME) : text_of(s, PATH));
     fputs(": ", stdout);
-    print_side(s, HOW, START, START_FRAME);
+    print_side(s, HOW, START_CALL);
     if (!is_null(s, STOP_HOW)) {
         fputs("; ", stdout);
-        print_side(s, STOP_HOW, STOP, STOP_FRAME);
+        print_side(s, STOP_HOW, STOP_CALL);
     }
     putchar('\n');
 }
@@ -123,7 +127,7 @@ static void print_object(sqlite3_stmt *s, int64_t object)
         printf(", %s", text_of(s, TYPE));
     if (!is_null(s, FILEID))
         printf(", fileid %llu", (unsigned long long)sqlite3_column_int64(s, FILEID));
-    putchar('\n');
+    puts(" (times are those of calls, in UTC)");
 }
 
 /* |j| NULL: as text. */

@@ -77,7 +77,7 @@ static void text_clients(const struct outage *o)
 {
     char a[VALUE_TEXT_MAX + 1], b[VALUE_TEXT_MAX + 1], c[VALUE_TEXT_MAX + 1];
 
-    printf("  %12s %10s %9s %12s %7s %7s %7s %7s %9s %9s %7s  client\n", "last reply", "trouble",
+    printf("  %12s %10s %9s %12s %7s %7s %7s %7s %9s %9s %7s  client\n", "last reply", "cut",
            "packet", "first reply", "resent", "TCP", "tries", "refused", "no answer", "answered",
            "errors");
     for (uint32_t i = 0; i < o->client_count; i++) {

@@ -52,9 +52,9 @@ static void text_group(const struct starve *st, const struct starve_group *g)
     printf("  %5.1f %% %11s %11s %8.2f %6" PRIu64 " %11s %9s %9s %8.1f %%  %s\n", 100 * part(st, g),
            count_text(g->calls, calls), size_text(g->bytes, bytes), ratio(g->busy, g->active),
            g->most, size_text(g->most_bytes, most),
-           duration_text(starve_latency_at(g->latencies, 50), p50),
-           duration_text(starve_latency_at(g->latencies, 99), p99), 100 * ratio(g->queued, g->busy),
-           name_of(g, name));
+           duration_rough_text(starve_latency_at(g->latencies, 50), p50),
+           duration_rough_text(starve_latency_at(g->latencies, 99), p99),
+           100 * ratio(g->queued, g->busy), name_of(g, name));
 }
 
 static void text_others(const struct starve *st, const struct starve_group *g)

@@ -112,7 +112,7 @@ static const char *bytes_of(const struct top_view *v, uint64_t bytes, char text[
 
 static const char *latency_of(const struct top_counts *c, double part, char text[VALUE_TEXT_MAX])
 {
-    return c->latency.count ? duration_text(spread_at(&c->latency, part), text) : "-";
+    return c->latency.count ? duration_rough_text(spread_at(&c->latency, part), text) : "-";
 }
 
 static void put_waiting(struct lines *l, const struct top_view *v)

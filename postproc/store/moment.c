@@ -86,6 +86,19 @@ static int on_its_day(const char *text, const struct moment_span *span, int64_t 
                    text, fits ? "several" : "none");
 }
 
+/* "2324" would be a second of 1970: who types it means something else, unless the trace is of that
+ * time. */
+static int far_number(const char *text, const struct moment_span *span, int64_t ns, struct err *err)
+{
+    if (text[strspn(text, "0123456789.")] || ns >= 365 * DAY || !span->known ||
+        span->first < 365 * DAY)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "\"%s\" alone is in seconds since 1970: write a time of day as 23:24, or +%ss"
+                   " for seconds after the first packet",
+                   text, text);
+}
+
 int moment_parse(const char *text, const struct moment_span *span, int64_t *ns, struct err *err)
 {
     bool after = *text == '+', before = *text == '-', of_day = false;
@@ -104,7 +117,7 @@ int moment_parse(const char *text, const struct moment_span *span, int64_t *ns, 
                            text);
     }
     if (!after && !before && !of_day)
-        return 0;
+        return far_number(text, span, *ns, err);
     if (!span->known)
         return err_set(err, ERR_USAGE, "\"%s\" needs a trace whose packets have times", text);
     if (of_day)

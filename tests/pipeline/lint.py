@@ -193,8 +193,12 @@ def page(path, folder):
     check([row for row in cells.rows if len(row) == 5][1:] == hosts != [], "the hosts of the page")
     rows = [row for row in cells.rows if row[0] != "procedure" and len(row) != 5]
     check([(row[0], row[-1]) for row in rows] == [(s["procedure_name"], s["text"]) for s in found], "the rows of the page")
-    check(all([int(row[4].replace(",", "")), int(row[5].replace(",", ""))] == [s["call_frame"], s["reply_frame"]]
+    check(all([int(row[5].replace(",", "")), int(row[6].replace(",", ""))] == [s["call_frame"], s["reply_frame"]]
               for row, s in zip(rows, found)), "frames in the page")
+    times = [database.rows(path, "SELECT call_time FROM operation WHERE id = %d" % s["operation"])[0][0] for s in found]
+    check([s["time"] for s in found] == times, "times of the findings")
+    check([row[3].split(".")[-1] for row in rows] == ["%09d" % (t % 10**9) for t in times], "times in the page")
+    check("call 99," in (text := run("--rule", "status-unlisted", path).stdout) and "\n    20" in text, "a time in the text")
     check("frame.number in {275, 276}" in cells.text, "the filter")
     check(run("--html", "-", path).stdout.startswith("<!"), "a page on standard output")
     check(run("--html", "-", "--json", path).returncode == 2, "two outputs at one place")

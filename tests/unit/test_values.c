@@ -113,6 +113,26 @@ static void texts(void **state)
     assert_string_equal(time_text(-1, text), "1969-12-31 23:59:59.999999999");
     assert_string_equal(time_text(INT64_MIN, text), "1677-09-21 00:12:43.145224192");
     assert_string_equal(time_text(INT64_MAX, text), "2262-04-11 23:47:16.854775807");
+    static const struct {
+        int64_t ns;
+        const char *text;
+    } rough[] = { { 0, "0ns" },
+                  { 12, "12ns" },
+                  { 994, "990ns" },
+                  { 996, "1.0us" },
+                  { 1234, "1.2us" },
+                  { 12567, "13us" },
+                  { 99600, "100us" },
+                  { 123456, "120us" },
+                  { 1234567, "1.2ms" },
+                  { 9960000, "10ms" },
+                  { -1234567, "-1.2ms" },
+                  { INT64_C(61400000000), "61s" },
+                  { INT64_C(3700000000000), "3700s" } };
+
+    for (size_t i = 0; i < sizeof(rough) / sizeof(*rough); i++)
+        assert_string_equal(duration_rough_text(rough[i].ns, text), rough[i].text);
+    duration_rough_text(INT64_MIN, text);
     assert_string_equal(duration_text(0, text), "0ns");
     assert_string_equal(duration_text(999, text), "999ns");
     assert_string_equal(duration_text(1000, text), "1.000us");
