@@ -14,8 +14,10 @@ void filter_arg_table(struct filter *f, struct arg table[FILTER_ARG_COUNT])
     const struct arg rows[] = {
         { 0, "client", "ADDRESS", "only operations of this client", set_text, &f->client },
         { 0, "server", "ADDRESS", "only operations of this server", set_text, &f->server },
-        { 0, "path", "PREFIX", "only operations whose path begins with PREFIX", set_text,
-          &f->path },
+        { 0, "path", "PREFIX",
+          "only operations whose path begins with PREFIX: /d\n"
+          "has /d and /d2, and /d/ only what is in /d",
+          set_text, &f->path },
         { 'O', "object", "N",
           "only operations that use object N or change its\n"
           "names",
