@@ -62,11 +62,6 @@ uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes nam
     return id ? o->names[id].object : 0;
 }
 
-static uint32_t *list_of(struct objects *o, const struct name *name, uint32_t object)
-{
-    return name_is_root(name) ? &o->objects[object].root : &o->objects[object].name;
-}
-
 /* The path of |object| is another one, and so are those of all that is below it. */
 static void path_changed(struct objects *o, uint32_t object)
 {
@@ -93,7 +88,7 @@ static void root_forget(struct objects *o, uint32_t name)
 void name_attach(struct objects *o, uint32_t name, uint32_t object, bool first)
 {
     struct name *n = &o->names[name];
-    uint32_t *list = list_of(o, n, object), head = *list;
+    uint32_t *list = names_like(o, n, object), head = *list;
 
     n->object = object;
     if (name_is_root(n))
@@ -130,7 +125,7 @@ void name_detach(struct objects *o, uint32_t name)
     if (n->previous) {
         o->names[n->previous].next = n->next;
     } else {
-        *list_of(o, n, object) = n->next;
+        *names_like(o, n, object) = n->next;
         path_changed(o, object);
     }
     n->object = n->next = n->previous = 0;

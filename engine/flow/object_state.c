@@ -72,6 +72,7 @@ static int restore_objects(struct objects *o, struct unpack *in, const struct co
         if (!object_add(o, x.server, handle, object_hash(x.server, handle), err))
             return -ERR_SYSTEM;
         own = &o->objects[id];
+        x.children = 0; /* count_names counts them */
         x.handle_len = own->handle_len;
         x.handle = own->handle;
         *own = x;
@@ -132,6 +133,72 @@ static int restore_paths(struct objects *o, struct unpack *in, const struct coun
     return 0;
 }
 
+static bool is_same_list(const struct name *a, const struct name *b)
+{
+    return a->object == b->object && name_is_root(a) == name_is_root(b);
+}
+
+/* Whether the neighbours of a name in its list, or the list's head, say that it is there. */
+static bool is_in_place(struct objects *o, uint32_t id)
+{
+    const struct name *n = &o->names[id], *next = &o->names[n->next];
+    bool good = !n->next || (next->previous == id && is_same_list(n, next));
+
+    if (!n->object)
+        return !n->next && !n->previous;
+    return good &&
+           (n->previous ? o->names[n->previous].next == id : *names_like(o, n, n->object) == id);
+}
+
+/* Counts the names of a list.  As each is the next one of |previous| alone, the list ends. */
+static bool count_list(const struct objects *o, uint32_t object, uint32_t first, bool of_roots,
+                       uint32_t *count)
+{
+    const struct name *n = &o->names[first];
+
+    if (first && (n->object != object || name_is_root(n) != of_roots || n->previous))
+        return false;
+    for (uint32_t id = first; id; id = o->names[id].next)
+        ++*count;
+    return true;
+}
+
+static bool count_roots(const struct objects *o)
+{
+    for (uint32_t i = 0; i < o->root_count; i++) {
+        const struct name *n = &o->names[o->roots[i]];
+
+        if (!n->object || !name_is_root(n))
+            return false;
+        for (uint32_t j = 0; j < i; j++)
+            if (o->roots[j] == o->roots[i])
+                return false;
+    }
+    return true;
+}
+
+/* Counts the names in each directory.  Returns false if the lists of names are not whole: nobody
+ * who walks them later looks for an end that does not come. */
+static bool count_names(struct objects *o)
+{
+    uint32_t names = 0, listed = 0;
+
+    for (uint32_t id = 1; id <= o->name_count; id++) {
+        const struct name *n = &o->names[id];
+
+        if (!is_in_place(o, id))
+            return false;
+        names += n->object != 0;
+        if (n->object && !name_is_root(n))
+            o->objects[n->parent].children++;
+    }
+    for (uint32_t id = 1; id <= o->object_count; id++)
+        if (!count_list(o, id, o->objects[id].name, false, &listed) ||
+            !count_list(o, id, o->objects[id].root, true, &listed))
+            return false;
+    return names == listed && count_roots(o);
+}
+
 int objects_restore(struct objects *o, struct unpack *in, struct err *err)
 {
     struct address host = { 0 };
@@ -162,5 +229,7 @@ int objects_restore(struct objects *o, struct unpack *in, struct err *err)
     rc = restore_objects(o, in, &n, err);
     if (rc == 0)
         rc = restore_names(o, in, &n, err);
+    if (rc == 0 && !in->failed)
+        in->failed = !count_names(o);
     return rc < 0 ? rc : restore_paths(o, in, &n, err);
 }

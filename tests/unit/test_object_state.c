@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* objects_restore: the bytes come from a file that anybody can write.  Lists of names that are not
+ * whole are refused, above all those without an end. */
+#include "base/pack.h"
+#include "flow/object_parts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static const struct moment now = { 1, 10, 20 };
+
+static int ignore(void *ctx, const struct record *record, struct err *err)
+{
+    (void)ctx, (void)record, (void)err;
+    return 0;
+}
+
+static void begin(struct objects *o)
+{
+    const struct sink sink = { ignore, NULL };
+    struct err err = { 0 };
+
+    assert_int_equal(objects_init(o, &sink, NULL, &err), 0);
+}
+
+static struct bytes text(const char *s)
+{
+    return (struct bytes){ (const uint8_t *)s, (uint32_t)strlen(s) };
+}
+
+enum { DIRECTORY = 1, FILE_ID = 2, OTHER = 3 };
+
+/* A directory that was mounted, a file with three names in it, and another file. */
+static void learn(struct objects *o)
+{
+    static const char *const names[] = { "a", "b", "c", "d" };
+    static const struct address server = { 4, { 10, 0, 0, 1 } };
+    uint32_t host;
+    struct err err = { 0 };
+
+    begin(o);
+    host = host_id(o, &server);
+    assert_int_equal(object_id(o, host, text("directory"), (struct seen){ 1, 1 }, &err), DIRECTORY);
+    assert_int_equal(object_id(o, host, text("file"), (struct seen){ 1, 1 }, &err), FILE_ID);
+    assert_int_equal(object_id(o, host, text("other"), (struct seen){ 1, 1 }, &err), OTHER);
+    assert_int_equal(object_mounted(o, DIRECTORY, text("/export"), &now, &err), 0);
+    for (int i = 0; i < 4; i++) {
+        const struct binding b = { DIRECTORY, text(names[i]), i < 3 ? FILE_ID : OTHER, NAME_BOUND };
+        assert_int_equal(object_bind(o, &b, &now, &err), 0);
+    }
+}
+
+/* Whether what |o| packs can be restored, into |to|. */
+static bool comes_back(const struct objects *o, struct objects *to)
+{
+    struct buf saved = { 0 };
+    struct unpack in;
+    struct err err = { 0 };
+
+    assert_int_equal(objects_save(o, &saved), 0);
+    in = (struct unpack){ saved.data, saved.len, false };
+    begin(to);
+    assert_int_equal(objects_restore(to, &in, &err), 0);
+    buf_free(&saved);
+    return !in.failed && !in.left;
+}
+
+static void whole_lists(void **state)
+{
+    struct objects o, to;
+    uint32_t names = 0;
+
+    (void)state;
+    learn(&o);
+    assert_true(comes_back(&o, &to));
+    for (uint32_t id = to.objects[FILE_ID].name; id; id = to.names[id].next)
+        names++;
+    assert_int_equal(names, 3);
+    assert_int_equal(to.objects[DIRECTORY].children, 4);
+    assert_int_equal(to.objects[DIRECTORY].children, o.objects[DIRECTORY].children);
+    assert_int_equal(to.root_count, 1);
+    objects_free(&o);
+    objects_free(&to);
+}
+
+static uint32_t file_name(const struct objects *o, int nth)
+{
+    uint32_t id = o->objects[FILE_ID].name;
+
+    while (nth--)
+        id = o->names[id].next;
+    return id;
+}
+
+static void to_the_first(struct objects *o)
+{
+    o->names[file_name(o, 2)].next = file_name(o, 0);
+}
+
+static void to_the_first_and_back(struct objects *o)
+{
+    uint32_t first = file_name(o, 0), last = file_name(o, 2);
+
+    o->names[last].next = first;
+    o->names[first].previous = last;
+}
+
+static void to_itself(struct objects *o)
+{
+    uint32_t id = file_name(o, 1);
+
+    o->names[id].next = o->names[id].previous = id;
+}
+
+static void a_ring_beside_the_list(struct objects *o)
+{
+    uint32_t first = file_name(o, 0), a = file_name(o, 1), b = file_name(o, 2);
+
+    o->names[first].next = 0;
+    o->names[a].next = o->names[a].previous = b;
+    o->names[b].next = o->names[b].previous = a;
+}
+
+static void into_another_list(struct objects *o)
+{
+    o->names[file_name(o, 2)].next = o->objects[OTHER].name;
+}
+
+static void the_head_of_another(struct objects *o)
+{
+    o->objects[OTHER].name = o->objects[FILE_ID].name;
+}
+
+static void a_mount_path_as_a_name(struct objects *o)
+{
+    o->objects[DIRECTORY].name = o->objects[DIRECTORY].root;
+}
+
+static void a_name_as_a_mount_path(struct objects *o)
+{
+    o->roots[0] = file_name(o, 0);
+}
+
+static void one_mount_path_twice(struct objects *o)
+{
+    o->roots[o->root_count++] = o->roots[0];
+}
+
+static void a_name_of_nothing(struct objects *o)
+{
+    uint32_t id = o->objects[OTHER].name;
+
+    o->names[id].object = 0;
+}
+
+static void broken_lists(void **state)
+{
+    static void (*const ways[])(struct objects *) = {
+        to_the_first,           to_the_first_and_back,  to_itself,
+        a_ring_beside_the_list, into_another_list,      the_head_of_another,
+        a_mount_path_as_a_name, a_name_as_a_mount_path, one_mount_path_twice,
+        a_name_of_nothing,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        struct objects o, to;
+
+        learn(&o);
+        ways[i](&o);
+        if (comes_back(&o, &to))
+            fail_msg("way %zu was taken", i);
+        objects_free(&o);
+        objects_free(&to);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_lists),
+        cmocka_unit_test(broken_lists),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
