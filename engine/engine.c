@@ -325,6 +325,15 @@ int engine_outline(const struct engine *e, struct outline *out, struct err *err)
     return rc < 0 ? err_memory(err, "an outline") : 0;
 }
 
+/* The clock when no call from before now counts any more. */
+static int64_t noted_till(const struct engine *e)
+{
+    int64_t till;
+
+    return __builtin_add_overflow(e->conns.pool.clock, e->pair.retransmit_span, &till) ? INT64_MAX
+                                                                                       : till;
+}
+
 int engine_border(struct engine *e, struct outline *out, struct err *err)
 {
     struct past *past = &e->conns.past;
@@ -342,14 +351,14 @@ int engine_border(struct engine *e, struct outline *out, struct err *err)
     pair_forget(&e->pair, e->last_frame + (uint64_t)out->from);
     forget_totals(e);
     past->assumed = true;
-    past->noted_till = e->conns.pool.clock + e->pair.retransmit_span;
+    past->noted_till = noted_till(e);
     return 0;
 }
 
 void engine_continue(struct engine *e)
 {
     e->conns.past.assumed = e->conns.pool.past != NULL;
-    e->conns.past.noted_till = e->conns.pool.clock + e->pair.retransmit_span;
+    e->conns.past.noted_till = noted_till(e);
 }
 
 const struct past *engine_past(const struct engine *e)
@@ -415,7 +424,7 @@ int engine_restore(struct engine *e, const uint8_t *data, size_t len, struct err
     if (rc == 0)
         rc = conns_restore(&e->conns, &in, err);
     link = unpack_bytes(&in);
-    if (rc == 0 && in.failed)
+    if (rc == 0 && (in.failed || !pair_clock_fits(&e->pair)))
         rc = err_set(err, ERR_INPUT, "the state carried over is damaged");
     return rc < 0 ? rc : link_restore(e->link, link.data, link.len, err);
 }

@@ -139,5 +139,7 @@ struct unpack;
 uint64_t pair_layout(uint64_t hash); /* see pack_layout */
 int pair_save(const struct pair *p, struct buf *out);
 int pair_restore(struct pair *p, struct unpack *in, struct err *err);
+/* Whether all that was restored was seen before the clock, which must have been restored, too. */
+bool pair_clock_fits(const struct pair *p);
 
 #endif

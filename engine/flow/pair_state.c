@@ -327,6 +327,29 @@ static uint32_t *restore_hosts(struct pair *p, struct unpack *in, uint32_t *coun
     return map;
 }
 
+static bool clock_fits(int64_t seen, int64_t clock)
+{
+    return seen >= 0 && seen <= clock;
+}
+
+static bool list_fits(const struct pair *p, const struct call_list *list)
+{
+    bool fits = true;
+
+    for (uint32_t i = list->oldest; fits && i != CALL_NONE; i = p->calls.pool[i].newer)
+        fits = clock_fits(p->calls.pool[i].seen, *p->clock);
+    return fits;
+}
+
+bool pair_clock_fits(const struct pair *p)
+{
+    bool fits = list_fits(p, &p->calls.waiting) && list_fits(p, &p->calls.done);
+
+    for (const struct held *held = p->held; fits && held; held = held->next)
+        fits = clock_fits(held->since, *p->clock);
+    return fits;
+}
+
 int pair_restore(struct pair *p, struct unpack *in, struct err *err)
 {
     struct host_map hosts;

@@ -484,7 +484,8 @@ int stream_restore(struct stream *s, struct unpack *in)
 
 #define RESTORE(field) unpack_value(in, s->field);
     STREAM_PLAIN(RESTORE)
-    if (s->late_count > STREAM_LATE_HOLES)
+    if (s->late_count > STREAM_LATE_HOLES || s->advanced < 0 || s->advanced > s->pool->clock ||
+        s->turned < 0 || s->turned > s->pool->clock)
         in->failed = true;
     if (!s->pool->past) /* whatever was saved: here everything is known */
         s->unsure = s->begun = s->assumed = false;

@@ -13,10 +13,23 @@
 
 /* The time of a packet that has none, as those in pcapng's Simple Packet Blocks. */
 #define TIME_NONE INT64_MIN
+/* A time as far from the epoch, in the year 2116, is of a damaged capture.  That all times are
+ * nearer means that the difference of two of them has no overflow. */
+#define TIME_FAR (INT64_C(1) << 62)
+
+/* Returns a time of so many seconds and nanoseconds (below a second) since the epoch, or TIME_NONE
+ * if that is too far from it. */
+static inline int64_t time_of_frame(int64_t seconds, uint64_t nanoseconds)
+{
+    const int64_t most = TIME_FAR / 1000000000;
+
+    return seconds >= most || seconds <= -most ? TIME_NONE
+                                               : seconds * 1000000000 + (int64_t)nanoseconds;
+}
 
 struct frame {
     uint64_t number; /* 1, 2, ... in the order of the capture, as Wireshark counts */
-    int64_t time;    /* nanoseconds since the epoch, or TIME_NONE */
+    int64_t time;    /* nanoseconds since the epoch, nearer than TIME_FAR, or TIME_NONE */
     const uint8_t *data;
     uint32_t cap_len;  /* bytes at |data| */
     uint32_t wire_len; /* bytes that were on the wire; >= cap_len */

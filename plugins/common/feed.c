@@ -47,6 +47,6 @@ bool feed_frame(const packet_info *pinfo, tvbuff_t *tvb, struct frame *out)
     };
     /* not |pinfo->abs_ts|, to which Wireshark's Time Shift adds something */
     if (pinfo->rec->presence_flags & WTAP_HAS_TS)
-        out->time = (int64_t)pinfo->rec->ts.secs * 1000000000 + pinfo->rec->ts.nsecs;
+        out->time = time_of_frame(pinfo->rec->ts.secs, (uint64_t)pinfo->rec->ts.nsecs);
     return true;
 }

@@ -167,7 +167,7 @@ static int add_interface(struct pcapng *png, struct err *err)
     return 0;
 }
 
-/* Nanoseconds since the epoch. */
+/* Nanoseconds since the epoch, or TIME_NONE. */
 static int64_t time_of(const struct interface *face, uint32_t high, uint32_t low)
 {
     uint64_t ticks = (uint64_t)high << 32 | low, per_second = 1;
@@ -179,8 +179,8 @@ static int64_t time_of(const struct interface *face, uint32_t high, uint32_t low
         for (unsigned i = 0; i < exponent && per_second < UINT64_C(1000000000000000000); i++)
             per_second *= 10;
     }
-    return (int64_t)((ticks / per_second + (uint64_t)face->offset) * 1000000000 +
-                     wide_scale(ticks % per_second, 1000000000, per_second));
+    return time_of_frame((int64_t)(ticks / per_second + (uint64_t)face->offset),
+                         wide_scale(ticks % per_second, 1000000000, per_second));
 }
 
 /* What a block says of its packet. */

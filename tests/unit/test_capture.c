@@ -456,6 +456,89 @@ static void tracking_in_pieces(void **state)
     buf_free(&file);
 }
 
+/* A pcapng file of one packet, whose interface counts |ticks| by |resolution| from |offset|. */
+static void make_pcapng(struct buf *out, uint8_t resolution, int64_t offset, uint64_t ticks)
+{
+    static const struct form little = { .name = "" };
+    const uint32_t words[] = {
+        0x0a0d0d0a,
+        28,
+        0x1a2b3c4d,
+        1,
+        UINT32_MAX,
+        UINT32_MAX,
+        28, /* section */
+        1,
+        44,
+        1,
+        0,
+        9 | 1 << 16,
+        resolution,
+        14 | 8 << 16,
+        (uint32_t)offset,
+        (uint32_t)((uint64_t)offset >> 32),
+        0,
+        44, /* interface */
+        6,
+        36,
+        0,
+        (uint32_t)(ticks >> 32),
+        (uint32_t)ticks,
+        4,
+        4,
+        0,
+        36, /* packet */
+    };
+
+    out->len = 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        put32(out, &little, words[i]);
+}
+
+/* The difference of two times of frames must have no overflow, whatever a file says. */
+static void times_far_off(void **state)
+{
+    static const struct {
+        uint8_t resolution;
+        int64_t offset;
+        uint64_t ticks;
+        int64_t time;
+    } rows[] = {
+        { 9, 0, UINT64_C(1700000000123456789), INT64_C(1700000000123456789) },
+        { 0, 0, 1700000000, INT64_C(1700000000000000000) },
+        { 0, -1700000001, 1700000000, -INT64_C(1000000000) },
+        { 9, 0, UINT32_MAX * UINT64_C(1000000000), UINT32_MAX * INT64_C(1000000000) },
+        { 9, 0, UINT64_C(1) << 62, TIME_NONE },
+        { 0, 0, UINT64_MAX, -INT64_C(1000000000) }, /* as Wireshark takes it: -1 s */
+        { 0, 0, UINT64_C(10000000000), TIME_NONE },
+        { 0, INT64_MIN, 0, TIME_NONE },
+        { 0, INT64_MAX, 1, TIME_NONE },
+        { 0, 18446744074, 0, TIME_NONE }, /* in nanoseconds, a little more than 2^64 */
+    };
+    struct buf file = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct err err = { 0 };
+        struct input *input;
+        struct capture *capture;
+        struct frame frame;
+
+        make_pcapng(&file, rows[i].resolution, rows[i].offset, rows[i].ticks);
+        write_file(file.data, file.len);
+        input = input_open(path, true, &err);
+        assert_non_null(input);
+        capture = capture_open(input, &err);
+        assert_non_null(capture);
+        assert_int_equal(capture_next(capture, &frame, &err), 1);
+        if (frame.time != rows[i].time)
+            fail_msg("row %zu: %lld", i, (long long)frame.time);
+        capture_close(capture);
+        input_close(input);
+    }
+    buf_free(&file);
+}
+
 static int make_path(void **state)
 {
     int fd = mkstemp(path);
@@ -483,6 +566,7 @@ int main(void)
         cmocka_unit_test(compressed_and_cut),
         cmocka_unit_test(head_stays),
         cmocka_unit_test(tracking_in_pieces),
+        cmocka_unit_test(times_far_off),
     };
 
     return cmocka_run_group_tests(tests, make_path, remove_path);

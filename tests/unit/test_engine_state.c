@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "capture/capture.h"
 #include "engine.h"
 
@@ -345,6 +346,53 @@ static void damaged_state_is_refused(void **state)
     frames_free(f);
 }
 
+/* The clock is a count from 0; what was seen, was seen before it.  So no difference of two clocks
+ * can have an overflow, which a file with other values could otherwise cause. */
+static void impossible_clocks_are_refused(void **state)
+{
+    static const int64_t clocks[] = { INT64_MIN, -1, 0 };
+    struct frames *f = read_frames("knfsd-netem-tcp");
+    struct kept *k = kept_new();
+    struct engine *e = engine_for(k);
+    struct buf saved = { 0 };
+    struct err err = { 0 };
+    int64_t latest = INT64_MIN;
+    size_t at = 0, found = 0;
+
+    (void)state;
+    feed(e, f, 0, f->count / 2);
+    for (uint32_t i = 0; i < f->count / 2; i++)
+        latest = f->all[i].time > latest ? f->all[i].time : latest;
+    assert_int_equal(engine_save(e, &saved, &err), 0);
+    engine_free(e);
+    for (size_t i = 0; i + 24 <= saved.len; i++) {
+        int64_t v[3]; /* the latest time, the clock, and when the next sweep is due */
+
+        memcpy(v, saved.data + i, sizeof(v));
+        if (v[0] == latest && v[1] > 0 && v[1] <= latest - f->all[0].time && v[2] > latest) {
+            at = i + 8;
+            found++;
+        }
+    }
+    assert_int_equal(found, 1);
+    for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+        struct kept *none = kept_new();
+        uint64_t digest;
+
+        memcpy(saved.data + at, &clocks[i], 8);
+        digest = XXH3_64bits(saved.data, saved.len - 8);
+        memcpy(saved.data + saved.len - 8, &digest, 8);
+        e = engine_for(none);
+        memset(&err, 0, sizeof(err));
+        assert_int_equal(engine_restore(e, saved.data, saved.len, &err), -ERR_INPUT);
+        engine_free(e);
+        kept_free(none);
+    }
+    buf_free(&saved);
+    kept_free(k);
+    frames_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +401,7 @@ int main(void)
         cmocka_unit_test(every_procedure),
         cmocka_unit_test(locks),
         cmocka_unit_test(damaged_state_is_refused),
+        cmocka_unit_test(impossible_clocks_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
