@@ -4,6 +4,7 @@
  * Keeps a stream, sorts it and numbers its operations, for names.c.  The contract is in canon.h.
  */
 #include "names/canon.h"
+#include "names/flows.h"
 #include "base/arena.h"
 #include "base/grow.h"
 
@@ -108,17 +109,6 @@ static int compare_events(const struct record_connection_event *a,
     COMPARE(a->event, b->event)
     COMPARE(a->direction, b->direction)
     return 0;
-}
-
-static bool has_ends(const struct record_flow *f, const struct record_connection_event *e)
-{
-    bool same = f->client_port == e->client_port && f->server_port == e->server_port &&
-                address_equal(&f->client, &e->client) && address_equal(&f->server, &e->server);
-
-    return f->transport == IPPROTO_TCP &&
-           (same ||
-            (f->client_port == e->server_port && f->server_port == e->client_port &&
-             address_equal(&f->client, &e->server) && address_equal(&f->server, &e->client)));
 }
 
 static int compare_counters(struct bytes a, struct bytes b)
@@ -233,23 +223,81 @@ static int renumber_all(struct canon_records *c, struct err *err)
     return 0;
 }
 
-/* An event of a connection that carried no message yet gets the connection that came to be. */
-static void find_connections(struct canon_records *c)
+/* A connection, for a look-up by its ends and a frame. */
+struct by_ends {
+    struct outline_key ends;
+    uint64_t frame;
+    const struct record_flow *latest; /* of those with these ends that began up to |frame| */
+};
+
+static int compare_ends(const void *left, const void *right)
 {
-    for (uint32_t i = 0; i < c->count; i++) {
+    const struct by_ends *a = left, *b = right;
+    int order = memcmp(&a->ends, &b->ends, sizeof(a->ends));
+
+    return order ? order : (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+/* Connections come first in a sorted stream, in the order in which they began to carry messages:
+ * of those with the same ends, the latest has the highest id. */
+static uint32_t index_flows(const struct canon_records *c, struct by_ends *all)
+{
+    uint32_t count = 0;
+
+    for (; count < c->count && c->all[count].r.kind == RECORD_FLOW; count++) {
+        const struct record_flow *f = &c->all[count].r.flow;
+
+        all[count] = (struct by_ends){ .frame = f->frame, .latest = f };
+        flows_key(f, &all[count].ends);
+    }
+    qsort(all, count, sizeof(*all), compare_ends);
+    for (uint32_t i = 1; i < count; i++)
+        if (!memcmp(&all[i].ends, &all[i - 1].ends, sizeof(all[i].ends)) &&
+            all[i - 1].latest->id > all[i].latest->id)
+            all[i].latest = all[i - 1].latest;
+    return count;
+}
+
+/* The latest connection that the event may be of, or NULL. */
+static const struct record_flow *find_flow(const struct by_ends *all, uint32_t count,
+                                           const struct record_connection_event *e)
+{
+    const struct record_flow like = { .transport = IPPROTO_TCP,
+                                      .client = e->client,
+                                      .server = e->server,
+                                      .client_port = e->client_port,
+                                      .server_port = e->server_port };
+    struct by_ends key = { .frame = e->frame };
+    uint32_t low = 0;
+
+    flows_key(&like, &key.ends);
+    while (low < count) { /* how many are not behind |key| */
+        uint32_t middle = low + (count - low) / 2;
+
+        if (compare_ends(&all[middle], &key) <= 0)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low && !memcmp(&all[low - 1].ends, &key.ends, sizeof(key.ends)) ? all[low - 1].latest
+                                                                           : NULL;
+}
+
+/* An event of a connection that carried no message yet gets the connection that came to be. */
+static int find_connections(struct canon_records *c, struct err *err)
+{
+    struct by_ends *all = calloc((size_t)c->count + 1, sizeof(*all));
+    uint32_t count;
+
+    if (!all)
+        return err_memory(err, "connections");
+    count = index_flows(c, all);
+    for (uint32_t i = count; i < c->count; i++) {
         struct record_connection_event *e = &c->all[i].r.connection_event;
-        const struct record_flow *found = NULL;
+        const struct record_flow *found;
 
-        if (c->all[i].r.kind != RECORD_CONNECTION_EVENT || e->flow)
-            continue;
-        /* connections come first, in the order in which they began to carry messages */
-        for (uint32_t j = 0; j < c->count && c->all[j].r.kind == RECORD_FLOW; j++) {
-            const struct record_flow *f = &c->all[j].r.flow;
-
-            if (f->frame <= e->frame && has_ends(f, e))
-                found = f;
-        }
-        if (!found)
+        if (c->all[i].r.kind != RECORD_CONNECTION_EVENT || e->flow ||
+            !(found = find_flow(all, count, e)))
             continue;
         e->direction ^= found->client_port != e->client_port;
         e->flow = found->id;
@@ -258,6 +306,8 @@ static void find_connections(struct canon_records *c)
         e->client_port = found->client_port;
         e->server_port = found->server_port;
     }
+    free(all);
+    return 0;
 }
 
 /* One event for each connection, side and kind: where one ends and the next begins depends on
@@ -296,11 +346,13 @@ static void merge_events(struct canon_records *c)
 
 int canon_records_end(struct canon_records *c, const struct sink *sink, struct err *err)
 {
-    int rc = 0;
+    int rc;
 
     if (c->count)
         qsort(c->all, c->count, sizeof(*c->all), compare);
-    find_connections(c);
+    rc = find_connections(c, err);
+    if (rc < 0)
+        return rc;
     if (c->count)
         qsort(c->all, c->count, sizeof(*c->all), compare);
     merge_events(c);
