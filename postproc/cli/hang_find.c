@@ -90,10 +90,10 @@ static const char longest[] =
 /* What ends a hang shortly before the reply comes: a new connection is accepted, a window opens.
  * Before that, the trace still shows why the call waited. */
 static const char relief[] =
-    "SELECT min(time) FROM (SELECT CASE e.event WHEN 2 THEN e.time ELSE e.time + e.value END AS "
+    "SELECT min(time) FROM (SELECT CASE e.event WHEN ?6 THEN e.time ELSE e.time + e.value END AS "
     "time"
     " FROM connection_event e WHERE e.client = ?1 AND e.server = ?2 AND e.server_port = ?3"
-    " AND (e.event = 2 OR (e.event = 8 AND e.value > 0))) WHERE time > ?4 AND time < ?5";
+    " AND (e.event = ?6 OR (e.event = ?7 AND e.value > 0))) WHERE time > ?4 AND time < ?5";
 
 /* Nothing waits at the end: finds a moment when the call that waited longest still waited. */
 static int choose(sqlite3 *db, struct hang_request *request, struct hang *h, struct err *err)
@@ -116,6 +116,8 @@ static int choose(sqlite3 *db, struct hang_request *request, struct hang *h, str
             sqlite3_bind_int(events, 3, sqlite3_column_int(stmt, 4));
             sqlite3_bind_int64(events, 4, end - h->longest / 4);
             sqlite3_bind_int64(events, 5, end);
+            sqlite3_bind_int(events, 6, EVENT_SYN_ACK);
+            sqlite3_bind_int(events, 7, EVENT_ZERO_WINDOW);
             result = sql_row(events, err);
             if (result > 0)
                 end = sql_column(events, 0, end);
