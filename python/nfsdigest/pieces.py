@@ -6,6 +6,7 @@ appears under its name once all of that is complete.  The programs do the work; 
 """
 
 import dataclasses
+import errno
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ MAGICS = {bytes.fromhex(magic) for magic in (
     "a1b2c3d4 d4c3b2a1 a1b23c4d 4d3cb2a1 a1b2cd34 34cdb2a1 0a0d0d0a").split()}  # of files that can be cut
 TEMPORARY = ".tmp-"
 SIZE = 1 << 30  # bytes of a piece
+REPLACED = 20  # attempts to put a folder in the place of another
 
 
 class Refused(Exception):
@@ -109,12 +111,13 @@ def plan(captures, size=SIZE):
 def replace_folder(made, folder):
     """Puts the folder |made| in the place of |folder|, which may be there."""
     made, folder = pathlib.Path(made), pathlib.Path(folder)
-    while True:
+    for left in reversed(range(REPLACED)):
         try:
             os.rename(made, folder)
             return
-        except OSError:
-            if not folder.exists():
+        except OSError as error:
+            # only another attempt of the same task can put one there each time
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY) or not left:
                 raise
         old = tempfile.mkdtemp(prefix=TEMPORARY + "old-", dir=folder.parent)
         try:

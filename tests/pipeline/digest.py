@@ -4,6 +4,7 @@
 """python -m nfsdigest.digest: a data set made in pieces has the rows that "nfsdigest ingest" of the whole has, and the
 totals of "nfsdigest info"; work that was ended goes on where it was, also task by task; what is wrong is named, and
 leaves no half-made tables."""
+import errno
 import json
 import os
 import pathlib
@@ -219,9 +220,42 @@ def no_room(folder, capture):
     check(done.returncode == 0 and (folder / "full/_manifest.json").exists(), f"after a full disk: {done.stderr}")
 
 
+def replaced(folder):
+    """Another folder takes the place of one; when it cannot, the old one stays, and nobody tries for ever."""
+    made, place, rename, errors = folder / "made", folder / "place", os.rename, []
+
+    def fails(code):
+        def renames(old, new):
+            if old == made:
+                errors.append(code)
+                raise OSError(code, os.strerror(code))
+            rename(old, new)
+        return renames
+
+    for code, most in (errno.ENOTEMPTY, 100), (errno.EXDEV, 1):
+        for path in made, place:
+            path.mkdir(exist_ok=True)
+            (path / path.name).touch()
+        errors.clear()
+        os.rename = fails(code)
+        try:
+            pieces.replace_folder(made, place)
+            check(False, f"{os.strerror(code)}: replaced")
+        except OSError as error:
+            check(error.errno == code, f"{os.strerror(code)}: {error}")
+        finally:
+            os.rename = rename
+        check(0 < len(errors) <= most, f"{os.strerror(code)}: {len(errors)} attempts")
+    check((place / "place").exists(), "what could not be replaced is gone")
+    pieces.replace_folder(made, place)
+    check([p.name for p in place.iterdir()] == ["made"] and not made.exists(), "it was not replaced")
+    check(not list(folder.glob(pieces.TEMPORARY + "*")), "replaced: something is left")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        replaced(folder)
         capture = unpacked(folder, "knfsd-netem-tcp.pcap.zst")
         files = halves(folder, capture)
         out, manifest = same(folder, files, 300000, "two-files", by_itself)
