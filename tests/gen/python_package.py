@@ -15,7 +15,7 @@ def use(name="python"):
     if pathlib.Path(sys.prefix) != folder:
         if not (folder / "requirements.txt").exists():
             print(f"NOT RUN: there is no Python with packages in build/{name}: ./check makes it")
-            sys.exit(0)
+            sys.exit(77)
         os.execv(folder / "bin/python", [folder / "bin/python"] + sys.argv)
     os.environ.setdefault("NFSDIGEST_LIBRARY", str(BUILD / "lib/libnfsdigest.so"))
     sys.path.insert(0, str(SRC / "python"))

@@ -10,7 +10,7 @@ set -eu
 if [ "${1-}" != inside ]; then
     if [ "$(id -u)" -ne 0 ]; then
         echo "NOT RUN: rpcbind needs root"
-        exit 0
+        exit 77
     fi
     exec unshare --net --mount --pid --fork --kill-child "$0" inside
 fi

@@ -194,7 +194,7 @@ def died(scratch, dump, operations):
 def beside_ganesha():
     why = ganesha.obstacle()
     if why:
-        print("NOT RUN on Ganesha: %s" % why)
+        print("NOT RUN: on Ganesha: %s" % why)
         return 0
     return subprocess.run([GANESHA, "vfs", sys.executable, __file__, "inside"],
                           env={**os.environ, "LIMIT": "600", "ON_TMPFS": "1"}, check=False).returncode

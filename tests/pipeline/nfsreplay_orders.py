@@ -108,7 +108,7 @@ def make_dumps(scratch, more):
 def beside_ganesha():
     why = ganesha.obstacle()
     if why:
-        print("NOT RUN on Ganesha: %s" % why)
+        print("NOT RUN: on Ganesha: %s" % why)
         return 0
     environment = {**os.environ, "LIMIT": "3600", "ON_TMPFS": "1"}
     return subprocess.run([GANESHA, "vfs", sys.executable, __file__, "inside"], env=environment,

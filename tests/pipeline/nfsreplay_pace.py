@@ -204,7 +204,7 @@ def main():
     if not shutil.which("dumpcap") or subprocess.run(
             ["unshare", "-Urn", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
         print("NOT RUN: needs dumpcap, and a system that allows user namespaces")
-        return 0
+        return 77
     return subprocess.run(["unshare", "-Urn", sys.executable, __file__, "inside", *sys.argv[1:]],
                           check=False).returncode
 

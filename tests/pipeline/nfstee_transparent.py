@@ -273,5 +273,6 @@ if __name__ == "__main__":
         sys.exit(main())
     elif subprocess.run(["unshare", "-Urn", "true"], stderr=subprocess.DEVNULL).returncode:
         print("NOT RUN: this system allows no network namespaces")
+        sys.exit(77)
     else:
         sys.exit(subprocess.run(["unshare", "-Urn", sys.executable, __file__, "inside"]).returncode)
