@@ -17,151 +17,21 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
 from live_client import Client, Ftnfsd, RpcError, parse_reply  # noqa: E402
-from messages import MOUNT, NFS, NFSACL, auth_none, auth_sys, opaque, record, u32  # noqa: E402
-from model_status import (ACCES, BADHANDLE, BADTYPE, BAD_COOKIE, DQUOT, EXIST, FBIG,  # noqa: E402
-                          INVAL, NAMETOOLONG, NOSPC, NOTDIR, NOTEMPTY, NOT_SYNC, PERM, ROFS,
-                          TOOSMALL, XDEV)
-from model_xdr import (ACCESS, BLK, COMMIT, CREATE, EXCLUSIVE, FIFO, FILE_SYNC, FSINFO,  # noqa: E402
-                       FSSTAT, GETATTR, GUARDED, LINK, LOOKUP, MKDIR, MKNOD, NAMES, PATHCONF, READ,
-                       READDIR, READDIRPLUS, READLINK, REMOVE, RENAME, RMDIR, SETATTR, SYMLINK,
-                       UNCHECKED, WRITE, encode_arguments)
+from messages import MOUNT, NFSACL, auth_none, auth_sys, opaque, record, u32  # noqa: E402
+from model_status import EXIST, INVAL, NOSPC, TOOSMALL  # noqa: E402
+from model_xdr import (CREATE, FIFO, GETATTR, GUARDED, LINK, LOOKUP, MKDIR, MKNOD, NAMES, READ,  # noqa: E402
+                       READDIR, READDIRPLUS, REMOVE, RENAME, RMDIR, SETACL, SETATTR, SYMLINK, WRITE,
+                       encode_arguments)
+from small_tree import NO_VERIFIER, Tree, create, requests, write  # noqa: E402
 
-OK, NOENT, STALE, ISDIR = 0, 2, 70, 21
-NO_VERIFIER = bytes(8)
+OK, NOENT = 0, 2
+LATE = "127.0.0.7"  # whose calls come late, or not at all
 failures = []
 
 
 def check(what, ours, wanted):
     if ours != wanted:
         failures.append("%s: %r, not %r" % (what, ours, wanted))
-
-
-def create(directory, name, how=UNCHECKED, **settings):
-    return {"object": directory, "name": name, "how": how, "settings": settings,
-            "verifier": b"verifier"}
-
-
-def write(file, offset, data, stable=FILE_SYNC):
-    return {"object": file, "offset": offset, "count": len(data), "stable": stable,
-            "data": [(len(data), data[0])] if data else []}
-
-
-class Tree:
-    """A small tree in an empty export, made by root."""
-
-    def __init__(self, client, path):
-        self.client, self.root = client, client.mount(path)
-        self.dir = self.make(MKDIR, b"dir", mode=0o755)
-        self.full = self.make(MKDIR, b"full", mode=0o755)
-        self.file = client.nfs(CREATE, create(self.root, b"file", mode=0o644))[1]["handle"]
-        client.nfs(CREATE, create(self.full, b"x", mode=0o600))
-        self.link = client.nfs(SYMLINK, {"object": self.root, "name": b"link", "settings": {},
-                                         "text": b"file"})[1]["handle"]
-        self.fifo = client.nfs(MKNOD, {"object": self.root, "name": b"fifo", "settings": {},
-                                       "type": FIFO, "rdev": (0, 0)})[1]["handle"]
-        self.gone = self.make(MKDIR, b"gone")
-        client.nfs(RMDIR, {"object": self.root, "name": b"gone"})
-
-    def make(self, procedure, name, **settings):
-        return self.client.nfs(procedure, {"object": self.root, "name": name,
-                                           "settings": settings})[1]["handle"]
-
-
-def statuses(server):
-    client = Client(server)
-    t, other = Tree(client, b"/w"), Tree(client, b"/v")
-    fixed = client.mount(b"/ro")
-    listing = {"cookie": 0, "verifier": NO_VERIFIER}
-    user = {"uid": 1000, "gid": 1000}
-    long = b"n" * 256
-    sattr = {"settings": {"mode": 0o600}}
-    cases = [
-        # (status, procedure, arguments, credentials)
-        (BADHANDLE, GETATTR, {"object": b""}, {}),
-        (BADHANDLE, GETATTR, {"object": b"x" * 20}, {}),
-        (BADHANDLE, GETATTR, {"object": t.file[:19]}, {}),
-        (BADHANDLE, GETATTR, {"object": t.file + bytes(44)}, {}),
-        (BADHANDLE, GETATTR, {"object": t.file[:19] + bytes([t.file[19] ^ 1])}, {}),
-        (STALE, GETATTR, {"object": t.gone}, {}),
-        (STALE, LOOKUP, {"object": t.gone, "name": b"x"}, {}),
-        (STALE, READDIR, {"object": t.gone, **listing, "count": 4096}, {}),
-        (STALE, RENAME, {"object": t.root, "name": b"file", "object2": t.gone, "name2": b"x"}, {}),
-        (PERM, SETATTR, {"object": t.file, **sattr}, user),
-        (ACCES, SETATTR, {"object": t.file, "settings": {"size": 1}}, user),
-        (NOT_SYNC, SETATTR, {"object": t.file, **sattr, "guard": 1}, {}),
-        (FBIG, SETATTR, {"object": t.file, "settings": {"size": 2**63}}, {}),
-        (NOTDIR, LOOKUP, {"object": t.file, "name": b"x"}, {}),
-        (NOENT, LOOKUP, {"object": t.root, "name": b"nothing"}, {}),
-        (NAMETOOLONG, LOOKUP, {"object": t.root, "name": long}, {}),
-        (OK, LOOKUP, {"object": t.root, "name": b".."}, {}),
-        (OK, ACCESS, {"object": t.file, "access": 0}, user),
-        (INVAL, READLINK, {"object": t.file}, {}),
-        (INVAL, READ, {"object": t.dir, "offset": 0, "count": 1}, {}),
-        (INVAL, READ, {"object": t.link, "offset": 0, "count": 1}, {}),
-        (INVAL, READ, {"object": t.fifo, "offset": 0, "count": 1}, {}),
-        (OK, READ, {"object": t.file, "offset": 2**64 - 1, "count": 100}, {}),
-        (ACCES, WRITE, write(t.file, 0, b"x"), user),
-        (FBIG, WRITE, write(t.file, 2**63 - 1, b"xx"), {}),
-        (FBIG, WRITE, write(t.file, 2**64 - 1, b"xx"), {}),
-        (OK, WRITE, write(t.file, 2**63 - 2, b"x"), {}),
-        (INVAL, WRITE, write(t.dir, 0, b"x"), {}),
-        (EXIST, CREATE, create(t.root, b"file", GUARDED), {}),
-        (EXIST, CREATE, create(t.root, b"dir"), {}),
-        (EXIST, CREATE, create(t.root, b"file", EXCLUSIVE), {}),
-        (EXIST, CREATE, create(t.root, b"."), {}),
-        (NAMETOOLONG, CREATE, create(t.root, long), {}),
-        (ACCES, CREATE, create(t.root, b""), {}),
-        (ACCES, CREATE, create(t.root, b"a/b"), {}),
-        (ACCES, CREATE, create(t.dir, b"x"), user),
-        (NOTDIR, CREATE, create(t.file, b"x"), {}),
-        (ROFS, CREATE, create(fixed, b"x"), {}),
-        (EXIST, MKDIR, {"object": t.root, "name": b"file", "settings": {}}, {}),
-        (ROFS, MKDIR, {"object": fixed, "name": b"x", "settings": {}}, {}),
-        (EXIST, SYMLINK, {"object": t.root, "name": b"dir", "settings": {}, "text": b"x"}, {}),
-        (NAMETOOLONG, SYMLINK, {"object": t.root, "name": b"l", "settings": {},
-                                "text": b"x" * 4097}, {}),
-        (BADTYPE, MKNOD, {"object": t.root, "name": b"n", "settings": {}, "type": 1}, {}),
-        (BADTYPE, MKNOD, {"object": t.root, "name": b"n", "settings": {}, "type": 99}, {}),
-        (PERM, MKNOD, {"object": t.root, "name": b"n", "settings": {}, "type": BLK,
-                       "rdev": (1, 2)}, user),
-        (NOENT, REMOVE, {"object": t.root, "name": b"nothing"}, {}),
-        (ISDIR, REMOVE, {"object": t.root, "name": b"dir"}, {}),
-        (ACCES, REMOVE, {"object": t.root, "name": b"file"}, user),  # sticky; s3.3.12 has no PERM
-        (NOTEMPTY, RMDIR, {"object": t.root, "name": b"full"}, {}),
-        (NOTDIR, RMDIR, {"object": t.root, "name": b"file"}, {}),
-        (INVAL, RMDIR, {"object": t.root, "name": b"."}, {}),
-        (EXIST, RMDIR, {"object": t.root, "name": b".."}, {}),
-        (INVAL, RENAME, {"object": t.root, "name": b"dir", "object2": t.dir, "name2": b"x"}, {}),
-        (XDEV, RENAME, {"object": t.root, "name": b"file", "object2": other.root,
-                        "name2": b"x"}, {}),
-        (NOTEMPTY, RENAME, {"object": t.root, "name": b"dir", "object2": t.root,
-                            "name2": b"full"}, {}),
-        (NOENT, RENAME, {"object": t.root, "name": b"nothing", "object2": t.root,
-                         "name2": b"x"}, {}),
-        (XDEV, LINK, {"object": t.file, "object2": other.root, "name2": b"x"}, {}),
-        (INVAL, LINK, {"object": t.dir, "object2": t.root, "name2": b"x"}, {}),
-        (EXIST, LINK, {"object": t.file, "object2": t.root, "name2": b"dir"}, {}),
-        (ROFS, LINK, {"object": fixed, "object2": fixed, "name2": b"x"}, {}),
-        (NOTDIR, READDIR, {"object": t.file, **listing, "count": 4096}, {}),
-        (TOOSMALL, READDIR, {"object": t.root, **listing, "count": 100}, {}),
-        (BAD_COOKIE, READDIR, {"object": t.root, "cookie": 77, "verifier": b"01234567",
-                               "count": 4096}, {}),
-        (TOOSMALL, READDIRPLUS, {"object": t.root, **listing, "dircount": 4096,
-                                 "maxcount": 150}, {}),
-        (OK, FSSTAT, {"object": t.file}, user), (OK, FSINFO, {"object": t.file}, user),
-        (OK, PATHCONF, {"object": t.file}, user),
-        (INVAL, COMMIT, {"object": t.dir, "offset": 0, "count": 0}, {}),
-    ]
-    for status, procedure, arguments, who in cases:
-        said, fields = client.nfs(procedure, arguments, **who)
-        what = "%s %r by uid %d" % (NAMES[procedure], arguments, who.get("uid", 0))
-        check(what, said, status)
-        for key in "wcc", "wcc2":
-            if key in fields and said not in (BADHANDLE, STALE, XDEV):
-                check(what + ": " + key, None in fields[key], False)
-    check("a cookie that never was", client.nfs(READDIR, {
-        "object": t.root, "cookie": 10**9, "verifier": verifier(client, t.root), "count": 4096})[0],
-        BAD_COOKIE)
 
 
 def small_listings(server):
@@ -179,31 +49,6 @@ def small_listings(server):
             if (status, after == before) not in ((OK, False), (TOOSMALL, True)):
                 check("%s of %d bytes: the access time" % (NAMES[procedure], size), after, before)
     check("small listings", found, {(p, s) for p in (READDIR, READDIRPLUS) for s in (OK, TOOSMALL)})
-
-
-def verifier(client, directory):
-    return client.nfs(READDIR, {"object": directory, "cookie": 0, "verifier": NO_VERIFIER,
-                                "count": 4096})[1]["verifier"]
-
-
-def quotas():
-    with Ftnfsd("--export", "/q(no_root_squash)", "--capacity", "64k", "--max-objects", "10",
-                "--user-capacity", "16k", "--user-objects", "3") as server:
-        client, user = Client(server), {"uid": 1000, "gid": 1000}
-        root = client.mount(b"/q")
-        made = [client.nfs(CREATE, create(root, b"u%d" % i, mode=0o666), **user) for i in range(4)]
-        check("objects of a user", [m[0] for m in made], [OK, OK, OK, DQUOT])
-        file = made[0][1]["handle"]
-        check("bytes of a user", [client.nfs(WRITE, write(file, 4096 * i, b"x"), **user)[0]
-                                  for i in range(5)], [OK, OK, OK, OK, DQUOT])
-        made = [client.nfs(CREATE, create(root, b"r%d" % i)) for i in range(8)]
-        check("objects", made[-1][0], NOSPC)
-        file = made[0][1]["handle"]
-        check("bytes", [client.nfs(WRITE, write(file, 4096 * i, b"x"))[0]
-                        for i in range(4, 18)][-1], NOSPC)
-        check("a hole", client.nfs(SETATTR, {"object": file, "settings": {"size": 2**40}})[0], OK)
-        space = client.nfs(FSSTAT, {"object": root})[1]
-        check("FSSTAT", (space["tbytes"], space["tfiles"], space["ffiles"]), (65536, 10, 0))
 
 
 def full_memory():
@@ -268,23 +113,7 @@ def refused(client, procedure, arguments, **more):
 def garbage(server):
     client = Client(server)
     t = Tree(client, b"/w2")
-    valid = {
-        GETATTR: {"object": t.file}, SETATTR: {"object": t.file, "settings": {"mode": 0o644}},
-        LOOKUP: {"object": t.root, "name": b"file"}, ACCESS: {"object": t.file, "access": 1},
-        READLINK: {"object": t.link}, READ: {"object": t.file, "offset": 0, "count": 1},
-        WRITE: write(t.file, 0, b"four"), CREATE: create(t.root, b"file"),
-        MKDIR: {"object": t.root, "name": b"dir", "settings": {}},
-        SYMLINK: {"object": t.root, "name": b"link", "settings": {}, "text": b"text"},
-        MKNOD: {"object": t.root, "name": b"fifo", "settings": {}, "type": FIFO},
-        REMOVE: {"object": t.root, "name": b"nothing"}, RMDIR: {"object": t.root, "name": b"nothing"},
-        RENAME: {"object": t.root, "name": b"no", "object2": t.root, "name2": b"no2"},
-        LINK: {"object": t.file, "object2": t.root, "name2": b"file"},
-        READDIR: {"object": t.root, "cookie": 0, "verifier": NO_VERIFIER, "count": 4096},
-        READDIRPLUS: {"object": t.root, "cookie": 0, "verifier": NO_VERIFIER, "dircount": 4096,
-                      "maxcount": 4096},
-        FSSTAT: {"object": t.root}, FSINFO: {"object": t.root}, PATHCONF: {"object": t.root},
-        COMMIT: {"object": t.file, "offset": 0, "count": 0},
-    }
+    valid = requests(t)
     check("procedures that are tried", sorted(valid), list(range(1, 22)))
     for procedure, arguments in valid.items():
         data = encode_arguments(procedure, arguments)
@@ -346,6 +175,7 @@ def unsafe(t, suffix):
         (CREATE, create(t.root, name, GUARDED), EXIST),
         (WRITE, write(t.file, 0, b"data"), OK),
         (SETATTR, {"object": t.file, "settings": {"mode": 0o640}}, OK),
+        (SETACL, {"object": t.file, "lists": u32(1, 4, 4, 1, 0, 6, 4, 0, 4, 16, 0, 6, 32, 0, 0, 0, 0)}, OK),
         (LINK, {"object": t.file, "object2": t.root, "name2": name + b"l"}, EXIST),
         (RENAME, {"object": t.root, "name": name, "object2": t.root, "name2": name + b"2"}, NOENT),
         (REMOVE, {"object": t.root, "name": name + b"2"}, NOENT),
@@ -359,12 +189,20 @@ def unsafe(t, suffix):
     ]
 
 
+def unsafe_message(client, procedure, arguments):
+    """A call of root."""
+    if procedure == SETACL:
+        return client.message(2, opaque(arguments["object"]) + arguments["lists"], program=NFSACL,
+                              credential=auth_sys(0, 0, ()))
+    return client.message(procedure, encode_arguments(procedure, arguments),
+                          credential=auth_sys(0, 0, ()))
+
+
 def retransmitted(server, udp):
     client = Client(server, udp)
     t = Tree(Client(server), b"/u" if udp else b"/w3")
     for procedure, arguments, second in unsafe(t, b"-"):
-        message = client.message(procedure, encode_arguments(procedure, arguments),
-                                 credential=auth_sys(0, 0, ()))
+        message = unsafe_message(client, procedure, arguments)
         replies = []
         for _ in range(3):
             client.send(message)
@@ -394,26 +232,36 @@ def reconnected(server):
     check("CREATE again after a reconnect", again.receive(), reply)
 
 
+def late_copies(server, path, udp, copies):
+    """Sends each unsafe call |copies| times at once: one answer.  And again after it: the same."""
+    t, client = Tree(Client(server), path), Client(server, udp, source=(LATE, 0))
+    for procedure, arguments, _ in unsafe(t, b"-"):
+        message = unsafe_message(client, procedure, arguments)
+        for _ in range(copies):
+            client.send(message)
+        reply = client.receive()
+        what = "%s, %d copies over %s" % (NAMES[procedure], copies, "UDP" if udp else "TCP")
+        check(what, (reply[:4], reply[24:28]), (message[:4], u32(OK)))
+        client.send(message)
+        check(what + ", and another one", client.receive(), reply)
+    check("a call that was under way was answered twice", silent(client), True)
+
+
 def during():
-    """A retransmission while the first one is under way gets no answer of its own."""
-    with Ftnfsd("--export", "/d(no_root_squash)", "--fault", "CREATE:delay=300ms") as server:
-        for udp in False, True:
-            client = Client(server, udp)
-            root = client.mount(b"/d") if not udp else Client(server).mount(b"/d")
-            message = client.message(CREATE, encode_arguments(CREATE, create(
-                root, b"slow%d" % udp, GUARDED)), credential=auth_sys(0, 0, ()))
-            client.send(message)
-            client.send(message)
-            check("CREATE, delayed", client.receive()[24:28], u32(OK))
-            client.socket.settimeout(0.6)
-            try:
-                client.receive()
-                failures.append("a call that was under way was answered twice")
-            except TimeoutError:
-                pass
-            client.socket.settimeout(30)
-            client.send(message)
-            check("CREATE, again after it", client.receive()[24:28], u32(OK))
+    """Retransmissions while the first copy is under way get no answer of their own."""
+    with Ftnfsd("--export", "/d(no_root_squash)", "--export", "/e(no_root_squash)",
+                "--fault", "*:client=%s:delay=60ms" % LATE) as server:
+        late_copies(server, b"/d", False, 3)
+        late_copies(server, b"/e", True, 3)
+
+
+def before():
+    """The first copy is lost before it is executed: the second one is a request like any other."""
+    rules = [o for p in (SETATTR, *range(WRITE, LINK + 1), SETACL) for again in range(4)
+             for o in ("--fault", "%s:client=%s:ignore:after=%d:count=1" % (NAMES[p], LATE, 2 * again))]
+    for udp in False, True:
+        with Ftnfsd("--export", "/b(no_root_squash)", *rules) as server:
+            late_copies(server, b"/b", udp, 2)
 
 
 # --- faults between the peers
@@ -494,7 +342,6 @@ def main():
     exports = [o for name in ("w", "v", "w2", "w3", "w4", "u")
                for o in ("--export", "/%s(no_root_squash)" % name)]
     with Ftnfsd(*exports, "--export", "/ro(ro)") as server:
-        statuses(server)
         small_listings(server)
         garbage(server)
         hostile(server)
@@ -504,12 +351,12 @@ def main():
         code, out, err = server.stop()
         check("the end", (code, err), (0, ""))
         check("the last line", " calls, " in out.splitlines()[-1], True)
-    quotas()
     full_memory()
     other_programs()
     access_list()
     between_peers()
     during()
+    before()
     for failure in failures:
         print(failure)
     print("%d failures" % len(failures))
