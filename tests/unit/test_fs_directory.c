@@ -183,6 +183,7 @@ static void deep(void **state)
     }
     assert_int_equal(fs_path(fs, at, &path), 0);
     assert_int_equal(path.len, 2 * DEPTH);
+    assert_memory_equal(path.data + path.len - 4, "/d/d", 4);
     assert_int_equal(fs_rename(fs, &root, 1, name, at, name), NFS3ERR_INVAL);
     assert_int_equal(
         fs_rename(fs, &root, fs_parent(fs, half), name, 1, (struct bytes){ (uint8_t *)"e", 1 }),
@@ -193,6 +194,7 @@ static void deep(void **state)
     path.len = 0;
     assert_int_equal(fs_path(fs, at, &path), 0);
     assert_int_equal(path.len, DEPTH);
+    assert_memory_equal(path.data, "/e/d", 4);
     buf_free(&path);
     case_end();
 }
