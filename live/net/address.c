@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 socklen_t net_address_size(const struct net_address *a)
 {
@@ -62,6 +63,47 @@ bool net_address_is_loopback(const struct net_address *a)
         return ntohl(a->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
     return a->family == AF_UNIX ||
            (a->family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&a->v6.sin6_addr));
+}
+
+/* An address of no machine, for examples: RFC 5737 s3, RFC 3849 s2. */
+static struct net_address far_away(sa_family_t family)
+{
+    struct net_address a = { .family = family };
+
+    if (family == AF_INET)
+        inet_pton(AF_INET, "192.0.2.1", &a.v4.sin_addr);
+    else
+        inet_pton(AF_INET6, "2001:db8::1", &a.v6.sin6_addr);
+    net_address_set_port(&a, 9);
+    return a;
+}
+
+static bool is_wildcard(const struct net_address *a)
+{
+    return (a->family == AF_INET && a->v4.sin_addr.s_addr == htonl(INADDR_ANY)) ||
+           (a->family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&a->v6.sin6_addr));
+}
+
+void net_address_name_wildcard(struct net_address *a)
+{
+    struct net_address away, mine;
+    int fd;
+
+    if (!is_wildcard(a))
+        return;
+    away = far_away(a->family);
+    fd = socket(a->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, &away.any, net_address_size(&away)) == 0 &&
+        net_address_of_socket(fd, &mine, NULL) == 0) {
+        net_address_set_port(&mine, net_address_port(a));
+        *a = mine;
+    } else if (a->family == AF_INET) {
+        a->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    } else {
+        a->v6.sin6_addr = in6addr_loopback;
+    }
+    if (fd >= 0)
+        close(fd);
 }
 
 void net_address_from(struct net_address *to, const struct sockaddr_storage *from)

@@ -46,6 +46,11 @@ bool net_address_same_host(const struct net_address *a,
                            const struct net_address *b); /* without it */
 bool net_address_is_loopback(const struct net_address *a);
 
+/* If |a| is 0.0.0.0 or ::, makes it the address of this machine from which the system would send to
+ * other networks, or loopback if there is none: an address to which clients can connect.  Sends
+ * nothing. */
+void net_address_name_wildcard(struct net_address *a);
+
 /* Converts an address from the system.  A family other than these three becomes AF_UNSPEC. */
 void net_address_from(struct net_address *to, const struct sockaddr_storage *from);
 int net_address_of_socket(int fd, struct net_address *out, struct err *err);

@@ -211,9 +211,11 @@ static void print_exports(const struct ftnfsd *p)
 {
     const struct service *service = &p->server.service;
     unsigned nfs = p->server.nfs_port, mount = p->server.mount_port;
+    struct net_address at = p->first;
     char host[NET_ADDRESS_TEXT], url[NFS_ADDRESS_TEXT];
 
-    net_address_host_text(&p->first, host);
+    net_address_name_wildcard(&at);
+    net_address_host_text(&at, host);
     for (uint32_t i = 0; i < service->export_count; i++) {
         const char *name = service->exports[i].name;
         struct nfs_address address = { .nfs_port = (uint16_t)nfs, .mount_port = (uint16_t)mount };

@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent / "gen"))
 
 from live_client import Client, Ftnfsd, RpcError, parse_reply  # noqa: E402
 from messages import MOUNT, NFSACL, auth_none, auth_sys, opaque, record, u32  # noqa: E402
-from model_status import EXIST, INVAL, NOSPC, TOOSMALL  # noqa: E402
+from model_status import BADHANDLE, EXIST, INVAL, NOSPC, TOOSMALL  # noqa: E402
 from model_xdr import (CREATE, FIFO, GETATTR, GUARDED, LINK, LOOKUP, MKDIR, MKNOD, NAMES, READ,  # noqa: E402
                        READDIR, READDIRPLUS, REMOVE, RENAME, RMDIR, SETACL, SETATTR, SYMLINK, WRITE,
                        encode_arguments)
@@ -80,6 +80,33 @@ def other_programs():
         arguments = opaque(client.mount(b"/n")) + u32(1)
         check("GETACL", client.rpc(1, arguments, program=NFSACL)[:8], u32(5, 1))
         check("GETACL, no attributes", client.rpc(1, arguments, program=NFSACL)[:8], u32(OK, 0))
+
+
+def old_mounts():
+    """MOUNT 1, which has handles of 32 bytes, and the lists of both versions."""
+    with Ftnfsd("--export", "/a", "--export", "/b/c") as server:
+        client = Client(server)
+        root = client.mount(b"/a")
+
+        def ask(version, procedure, arguments=b""):
+            return client.rpc(procedure, arguments, program=MOUNT, version=version,
+                              credential=auth_none())
+
+        handle = ask(1, 1, opaque(b"/a"))
+        check("MNT 1", handle, u32(OK) + root + bytes(12))
+        check("GETATTR of it", client.nfs(GETATTR, {"object": handle[4:]})[0], OK)
+        check("GETATTR of another one", client.nfs(GETATTR, {"object": handle[4:-1] + b"x"})[0],
+              BADHANDLE)
+        check("MNT 1 of nothing", ask(1, 1, opaque(b"/b")), u32(NOENT))
+        exports = u32(1) + opaque(b"/a") + u32(0, 1) + opaque(b"/b/c") + u32(0, 0)
+        mounted = u32(1) + opaque(b"127.0.0.1") + opaque(b"/a") + u32(0)
+        for version in 1, 3:
+            check("EXPORT of MOUNT %d" % version, ask(version, 5), exports)
+            check("DUMP of MOUNT %d" % version, ask(version, 2), mounted)
+        for procedure, arguments in ((3, opaque(b"/a")), (4, b"")):  # UMNT, UMNTALL
+            client.mount(b"/a")
+            check("MOUNT, procedure %d" % procedure, ask(1, procedure, arguments), b"")
+            check("DUMP after it", ask(3, 2), u32(0))
 
 
 def access_list():
@@ -353,6 +380,7 @@ def main():
         check("the last line", " calls, " in out.splitlines()[-1], True)
     full_memory()
     other_programs()
+    old_mounts()
     access_list()
     between_peers()
     during()

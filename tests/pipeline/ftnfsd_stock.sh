@@ -73,5 +73,25 @@ fi
 
 kill "$pid"
 wait "$pid"
+
+# who root is at an address that others reach, and which one is told for all
+ip address add 10.1.1.1/32 dev lo
+ip route add 192.0.2.0/24 dev lo src 10.1.1.1
+"$BUILD/bin/ftnfsd" --memory --listen 0.0.0.0 --port 0 --for 120s --export /a \
+    --export '/b(no_root_squash)' --export '/c(all_squash,anonuid=7,anongid=8)' >wide &
+pid=$!
+for _ in $(seq 50); do
+    grep -q '^nfs://.*/c' wide && break
+    sleep 0.1
+done
+expect "addresses" "$(sed -n 's,^nfs://\(.*\)?.*,\1,p' wide | tr '\n' ' ')" "10.1.1.1/a 10.1.1.1/b 10.1.1.1/c "
+for export in a b c; do
+    url=$(grep "^nfs://.*/$export?" wide)
+    nfs-cp tree/folder/small "${url/?nfsport//small?nfsport}" >/dev/null
+    nfs-ls "$url" | awk '{ print $3 ":" $4 }'
+done >owners
+expect "owners of what root made" "$(tr '\n' ' ' <owners)" "65534:65534 0:0 7:8 "
+kill "$pid"
+wait "$pid"
 grep -q ' calls, .* 0 messages that are no calls$' log
 "$NFSDIGEST" check served.nfsr >/dev/null

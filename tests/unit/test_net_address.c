@@ -210,13 +210,31 @@ static void test_sockets(void **state)
                         "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff%4294967295]:65535");
 }
 
+/* What it becomes depends on the machine: tests/pipeline/ftnfsd_stock.sh. */
+static void test_wildcards(void **state)
+{
+    struct net_address any4 = v4("0.0.0.0", 5), any6 = v6("::", 6), a = v4("192.0.2.7", 7);
+    const struct net_address same = a;
+
+    (void)state;
+    net_address_name_wildcard(&any4);
+    net_address_name_wildcard(&any6);
+    net_address_name_wildcard(&a);
+    assert_int_equal(any4.family, AF_INET);
+    assert_int_not_equal(any4.v4.sin_addr.s_addr, 0);
+    assert_int_equal(net_address_port(&any4), 5);
+    assert_int_equal(any6.family, AF_INET6);
+    assert_false(IN6_IS_ADDR_UNSPECIFIED(&any6.v6.sin6_addr));
+    assert_int_equal(net_address_port(&any6), 6);
+    assert_true(net_address_equal(&a, &same));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_urls),
-        cmocka_unit_test(test_longest_url),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_sockets),
+        cmocka_unit_test(test_urls),      cmocka_unit_test(test_longest_url),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_sockets),
+        cmocka_unit_test(test_wildcards),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
