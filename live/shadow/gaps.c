@@ -69,12 +69,29 @@ int gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t 
     return 0;
 }
 
+int gaps_only_times(struct shadow *s, const struct mirror_object *object, struct err *err)
+{
+    struct known_rare *rare;
+
+    if (object->state != MIRROR_QUEUED)
+        return 0;
+    rare = known_rare_get(s, known_of(s, object->id), err);
+    if (!rare)
+        return -err->code;
+    rare->times_alone = true;
+    rare->same_handle = handle_hash(s, object);
+    return 0;
+}
+
 static void clear(struct shadow *s, uint32_t object)
 {
     struct known *k = known_of(s, object);
+    struct known_rare *rare = k->rare ? known_rare_get(s, k, NULL) : NULL;
 
-    if (k->rare)
-        known_rare_get(s, k, NULL)->same_before = 0;
+    if (rare) {
+        rare->same_before = 0;
+        rare->times_alone = false;
+    }
 }
 
 void gaps_clear(struct shadow *s, const struct mirror_object *object)
@@ -88,8 +105,11 @@ bool gaps_was_same(void *ctx, const struct mirror_object *object, const struct f
     const struct shadow *s = ctx;
     const struct known *k = object->id < s->known_end ? known_of(s, object->id) : NULL;
 
-    if (!k || !rare_of(s, k)->same_before || rare_of(s, k)->same_handle != handle_hash(s, object) ||
-        !has_seen(s, k))
+    if (!k || rare_of(s, k)->same_handle != handle_hash(s, object))
+        return false;
+    if (rare_of(s, k)->times_alone)
+        return true;
+    if (!rare_of(s, k)->same_before || !has_seen(s, k))
         return false;
     return !a ||
            seen_digest_of(&k->seen) == seen_digest(a->size, ns_of(&a->mtime), ns_of(&a->ctime));

@@ -23,8 +23,9 @@ struct touch {
     struct touch *next, *previous;
     struct overlap_touch what; /* |object|: an id of the mirror */
     uint32_t epoch;            /* the object's, when the reference had answered, */
-    bool was_same;             /* and whether it was the same on both sides then */
-    bool is_held;              /* the request waits until the object's changes are played */
+    bool was_same : 1;         /* and whether it was the same on both sides then */
+    bool is_held : 1;          /* the request waits until the object's changes are played */
+    bool opens_times : 1;      /* nobody knows the object's times after the request */
     uint16_t would;            /* |what.flags| of the request if it had succeeded */
 };
 

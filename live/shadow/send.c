@@ -21,7 +21,7 @@ int64_t send_wall_clock_ahead(void)
 
 void send_note_unsettled(struct shadow *s)
 {
-    if (!shadow_is_synchronized(s) || copy_counts(s->copy).has_scratch)
+    if (!shadow_has_copied_all(s) || copy_counts(s->copy).has_scratch)
         s->unsettled = loop_now(s->loop) + send_wall_clock_ahead();
 }
 

@@ -371,6 +371,7 @@ void shadow_free(struct shadow *s)
     free(s->groups);
     known_free_all(s);
     free(s->gone);
+    free(s->open_times);
     free(s->engine_objects);
     free(s);
 }

@@ -34,6 +34,11 @@ const struct teelog_counts *shadow_verdicts(const struct shadow *s)
 
 bool shadow_is_synchronized(const struct shadow *s)
 {
+    return !s->open_count && shadow_has_copied_all(s);
+}
+
+bool shadow_has_copied_all(const struct shadow *s)
+{
     const struct copy_counts c = copy_counts(s->copy);
 
     return mirror_count_state(s->mirror, MIRROR_SYNCHRONIZED) &&

@@ -47,6 +47,8 @@ struct known_rare {
     uint64_t same_before;
     uint32_t same_handle;
     bool scrub_left;      /* it differed again, although it was copied again */
+    bool times_open;      /* open_times.c looks at it, */
+    bool times_alone;     /* and all but its times is the same on the handle |same_handle| */
     uint64_t changed;     /* entry of the end of the last change that was sent to the SUT */
     int64_t sut_changed;  /* when the SUT answered it, ns since 1970 */
     uint64_t scrub_found; /* entry up to which the ring was read when a scrub found a difference */
@@ -92,6 +94,12 @@ struct name_gone {
 };
 
 enum { NAMES_GONE = 64 };
+
+/* open_times.c */
+struct open_times {
+    uint32_t object;
+    bool is_calm; /* at the last look, no request touched it */
+};
 
 /* An object of the tap's engine. */
 struct engine_object {
@@ -179,6 +187,8 @@ struct shadow {
     int64_t client_seen; /* the latest one of a client, ns of the loop's clock */
     struct name_gone names_gone[NAMES_GONE]; /* the latest ones */
     uint32_t next_gone;
+    struct open_times *open_times;
+    uint32_t open_count, open_cap;
     /* Entries of the ends of the last requests that took a name of nobody knows what, and moved it.
      */
     uint64_t gone_unknown, moved_unknown;
@@ -280,6 +290,15 @@ bool touches_quiet(const struct shadow *s, uint32_t object, uint64_t before);
 /* A request that changes the object is under way on the reference, or was so after |since|. */
 bool touches_changing(const struct shadow *s, uint32_t object, uint64_t since);
 
+/* --- open_times.c: times that two requests at the same time set */
+
+/* Both touches, of one object that is synchronized, set its times. */
+int open_times_note(struct shadow *s, struct touch *mine, struct touch *theirs, struct err *err);
+/* |r| has been judged, or is not judged. */
+int open_times_tell(struct shadow *s, const struct request *r, struct err *err);
+/* Copies the times of those that no request touches. */
+int open_times_look(struct shadow *s, struct err *err);
+
 /* --- learn.c: objects, names and attributes */
 
 int learn_record(struct shadow *s, const struct record *record, struct err *err);
@@ -328,6 +347,8 @@ bool gaps_was_same(void *ctx, const struct mirror_object *object, const struct f
 uint64_t gaps_same_before(const struct shadow *s, const struct mirror_object *object);
 int gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t before,
                  struct err *err);
+/* Of what is queued again, only times differ. */
+int gaps_only_times(struct shadow *s, const struct mirror_object *object, struct err *err);
 /* It has to be copied, whatever its attributes are.  NULL is allowed. */
 void gaps_clear(struct shadow *s, const struct mirror_object *object);
 /* The SUT began anew. */
@@ -389,6 +410,11 @@ bool verdicts_steady(const struct shadow *s, uint32_t object);
 /* True if the object has its names in the directory whose listing is judged now, or all names are
  * settled.  Until then, on the SUT ".." may be another directory, or the copy's own. */
 bool verdicts_placed(const struct shadow *s, const struct mirror_object *object);
+
+/* --- shadow_json.c */
+
+/* Nothing is queued or being copied. */
+bool shadow_has_copied_all(const struct shadow *s);
 
 /* --- latencies.c */
 

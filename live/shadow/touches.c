@@ -197,16 +197,34 @@ static bool is_linked_late(const struct touch *last, const struct touch *first)
            first->what.flags & TOUCH_RIGHTS;
 }
 
-/* The order of the two decides what the object is afterwards; if it |spreads|, also what others
- * are.  The reply of |b| came first. */
-static bool is_conflict(const struct touch *a, const struct touch *b, bool *spreads)
+static bool sets_only_times(const struct touch *t)
+{
+    const struct effect *e = effect_of(t->request);
+
+    return effect_action(e) == ACTION_SET &&
+           !(e->asked.bits & (ASKED_MODE | ASKED_UID | ASKED_GID | ASKED_SIZE));
+}
+
+/* What the order of two requests decides. */
+enum conflict {
+    NO_CONFLICT,
+    ABOUT_TIMES,  /* only the times of the object afterwards; */
+    ABOUT_OBJECT, /* what the object is afterwards, */
+    ABOUT_OTHERS, /* and also what others are */
+};
+
+/* The reply of |b| came first. */
+static enum conflict conflict_of(const struct touch *a, const struct touch *b)
 {
     uint32_t met = overlap_meet(&a->what, &b->what);
 
-    *spreads =
-        met & CONFLICT_NAME || is_inherited(a, b) || is_inherited(b, a) || is_linked_late(a, b);
-    return *spreads || met & (CONFLICT_ATTRIBUTES | CONFLICT_DATA) || is_about_times(a, b) ||
-           is_about_attributes(a, b) || is_about_attributes(b, a);
+    if (met & CONFLICT_NAME || is_inherited(a, b) || is_inherited(b, a) || is_linked_late(a, b))
+        return ABOUT_OTHERS;
+    if (met & CONFLICT_DATA)
+        return ABOUT_OBJECT;
+    if (met & CONFLICT_ATTRIBUTES || is_about_attributes(a, b) || is_about_attributes(b, a))
+        return sets_only_times(a) || sets_only_times(b) ? ABOUT_TIMES : ABOUT_OBJECT;
+    return is_about_times(a, b) ? ABOUT_TIMES : NO_CONFLICT;
 }
 
 /* All that the request changed: if it is not known what a name stood for when it was moved or
@@ -266,7 +284,8 @@ static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool
                 struct err *err)
 {
     struct request *r = mine->request, *x = theirs->request;
-    bool spreads;
+    struct mirror_object *object = mirror_at(s->mirror, mine->what.object);
+    enum conflict conflict;
 
     r->overlap |= (uint16_t)bits_of(mine, theirs);
     x->overlap |= (uint16_t)bits_of(theirs, mine);
@@ -275,12 +294,16 @@ static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool
         return -err->code;
     if (note_changing(mine, theirs, err) < 0 || note_changing(theirs, mine, err) < 0)
         return -err->code;
-    if (!is_conflict(mine, theirs, &spreads))
+    conflict = conflict_of(mine, theirs);
+    if (conflict == NO_CONFLICT)
         return 0;
+    if (conflict == ABOUT_TIMES && object && object->state == MIRROR_SYNCHRONIZED)
+        return open_times_note(s, mine, theirs, err);
     *conflicts = true;
-    if (spreads && (again_all(s, x, r->begin, err) < 0 || again_all(s, r, r->begin, err) < 0))
+    if (conflict == ABOUT_OTHERS &&
+        (again_all(s, x, r->begin, err) < 0 || again_all(s, r, r->begin, err) < 0))
         return -err->code;
-    return dispatch_again(s, mirror_at(s->mirror, mine->what.object), r->begin, err);
+    return dispatch_again(s, object, r->begin, err);
 }
 
 int touches_meet(struct shadow *s, struct request *r, struct err *err)

@@ -358,6 +358,8 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
         result = check_made(s, r, err);
     if (result == 0)
         result = dispatch_made(s, r, err);
+    if (result == 0)
+        result = open_times_tell(s, r, err);
     requests_drop(s, r);
     return result;
 }
@@ -375,6 +377,10 @@ static int run(struct shadow *s, struct err *err)
         forget(s, r);
         requests_take_first(&s->recent);
         tell_reads(s, r);
+        if (open_times_tell(s, r, err) < 0) {
+            requests_free(s, r);
+            return -err->code;
+        }
         requests_drop(s, r);
     }
     return 0;
@@ -384,7 +390,7 @@ int verdicts_look(void *ctx, struct err *err)
 {
     struct shadow *s = ctx;
 
-    if (gaps_end_calls(s, err) < 0 || run(s, err) < 0)
+    if (gaps_end_calls(s, err) < 0 || run(s, err) < 0 || open_times_look(s, err) < 0)
         return -err->code;
     while (s->gone_count)
         learn_forget(s, s->gone[--s->gone_count]);

@@ -124,6 +124,21 @@ void teelog_changed(struct teelog *log, uint32_t object, const int64_t times[SID
     judge_note_change(log->judge, tee_row_find(log, object), times);
 }
 
+int teelog_open_times(struct teelog *log, uint32_t object, struct err *err)
+{
+    uint32_t row = tee_row_of(log, object, err);
+
+    if (!row)
+        return -err->code;
+    judge_note_open_times(log->judge, row);
+    return 0;
+}
+
+bool teelog_has_open_times(const struct teelog *log, uint32_t object)
+{
+    return judge_has_open_times(log->judge, tee_row_find(log, object));
+}
+
 void teelog_forget(struct teelog *log, uint32_t object)
 {
     tee_listings_drop(log, object);

@@ -153,6 +153,10 @@ void teelog_unsettled(struct teelog *log, int64_t time);
 /* Both servers changed the object by a request whose pair came just before, and is not about it
  * (RENAME changes what has the name).  |times|: call and reply, ns since the epoch. */
 void teelog_changed(struct teelog *log, uint32_t object, const int64_t times[SIDES][2]);
+/* Two requests under way at the same time set times of the object: nobody knows them, until another
+ * one alone sets them, or teelog_remade. */
+int teelog_open_times(struct teelog *log, uint32_t object, struct err *err);
+bool teelog_has_open_times(const struct teelog *log, uint32_t object);
 /* A request of which no pair comes, but which the SUT was asked, too, changed names of |object|s
  * (see tee_pair): listings whose ends are awaited may have these or not. */
 int teelog_names(struct teelog *log, const uint32_t object[TEE_OBJECTS],

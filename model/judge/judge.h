@@ -222,6 +222,11 @@ void judge_note_access(struct judge *judge, uint32_t row, const int64_t until[SI
  */
 void judge_note_change(struct judge *judge, uint32_t row, const int64_t times[SIDES][2]);
 
+/* Two requests that were under way at the same time set times of the object: these are withheld
+ * until another one alone sets them, or until judge_renew (open_times.c). */
+void judge_note_open_times(struct judge *judge, uint32_t row);
+bool judge_has_open_times(const struct judge *judge, uint32_t row);
+
 /* Until |time| (ns, of the captures' clock) the host itself gave names to objects of SUT, or took
  * them away: their change times there say nothing. */
 void judge_note_unsettled(struct judge *judge, int64_t time);

@@ -213,6 +213,8 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
         return WITHHELD_NOT_SAME;
     if (place->is_time && holds_verifier(f, place))
         return WITHHELD_VERIFIER;
+    if (place->is_time && open_times_has(j, fields_object(f, place), (enum stamp)place->stamp))
+        return WITHHELD_CONFLICT;
     if (place->whose == OF_ENTRY) {
         uint32_t row = f->entry_row;
 

@@ -52,6 +52,7 @@ struct object_state {
     bool numbered;        /* |number| is known */
     bool doubtful;        /* another object had its number, and one of them may have been removed */
     bool is_shared;       /* reported: another object has its number */
+    uint8_t open_times;   /* open_times.c */
     uint32_t type;        /* ftype3, or 0 */
     uint32_t names;       /* number of names of the directory in |judge.names| */
     uint64_t fsid[SIDES]; /* the last ones that the servers sent */

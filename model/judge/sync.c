@@ -429,6 +429,7 @@ int sync_after(struct judge *j, bool status_equal, bool data_equal, struct err *
         note_change(j);
         if (note_times(j, err) < 0)
             return -err->code;
+        open_times_after(j);
     }
     if (!sets_out_to_change(e))
         return 0;

@@ -55,6 +55,14 @@ int access_before(struct judge *j, struct err *err);
 /* Notes reads, and what sets access times.  Call it after a pair. */
 void access_after(struct judge *j);
 
+/* --- open_times.c: times that two requests at the same time set */
+
+/* Returns true if nobody knows this time of the object. */
+bool open_times_has(const struct judge *j, uint32_t row, enum stamp stamp);
+/* Notes that the pair, which succeeded on both sides, set times alone.  Call it after note_times.
+ */
+void open_times_after(struct judge *j);
+
 /* --- sync_data.c: contents */
 
 /* Returns the end of a byte range. */

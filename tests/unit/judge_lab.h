@@ -10,6 +10,7 @@
  *     rules TEXT            a new one with these rules, too
  *     unsettled SECONDS     until then, the host made names on the second server
  *     touch ROW             both servers did something to the object, which no pair is about
+ *     open ROW              two requests at the same time have set times of the object
  *     forget ROW
  *     untyped ROW           it is another one, and nobody knows its type
  *     others ROW            the object has several handles
@@ -323,6 +324,9 @@ static inline void lab_step(const char *line)
         judge_forget(lab.judge, row);
         judge_add_object(lab.judge, row, &(struct judge_object){ row == 1 ? 2 : 1, { 7, 7 } },
                          &lab.err);
+    } else if (sscanf(line, "open %u", &row) == 1) {
+        judge_note_open_times(lab.judge, row);
+        assert_true(judge_has_open_times(lab.judge, row));
     } else if (sscanf(line, "untyped %u", &row) == 1) {
         judge_forget(lab.judge, row);
         judge_add_object(lab.judge, row, &(struct judge_object){ .type = 0 }, &lab.err);

@@ -121,6 +121,55 @@ static void test_change_times(void **state)
     RUN(lines);
 }
 
+/* Two requests at the same time have set them, and each server has those of another one. */
+static void test_open_times(void **state)
+{
+    static const struct lab_line lines[] = {
+        { "live" },
+        { "GETATTR 2 mtime=1500/1600", "mtime: both from before the trace" },
+        { "SETATTR 2 set=mode ctime=2020.0005" },
+        { "open 2" },
+        { "GETATTR 2 mtime=1500/1600 ctime=2020.0005/2015", "mtime(conflict); ctime(conflict)" },
+        { "GETATTR 2 mtime=1500/1600 mode=1/2", "mode: 01 only ref, 02 only sut; mtime(conflict)" },
+        { "LOOKUP 1.a new=2 mtime=1500/1600", "mtime(conflict)" },
+        /* one that sets nothing, and one that sets the change time alone */
+        { "SETATTR 2 bctime=2060.0005 ctime=2060.0005 mtime=1500/1600", "mtime(conflict)" },
+        { "GETATTR 2 ctime=2060.0005/2015", "ctime(conflict)" },
+        { "SETATTR 2 set=mode bctime=2060.0005/2015 ctime=2080.0005 mtime=1500/1600",
+          "ctime(conflict); mtime(conflict)" },
+        { "GETATTR 2 mtime=1500/1600 ctime=2080.0005/2015", "mtime(conflict); ctime: sut earlier" },
+        /* one that was not alone */
+        { "WRITE 2 overlap=o ctime=2100.0005 mtime=2100.0005/2103", "mtime(conflict)" },
+        { "GETATTR 2 mtime=1500/1600", "mtime(conflict)" },
+        /* one that changes the contents; what was before it is still open */
+        { "WRITE 2 bmtime=1500/1600 ctime=2120.0005 mtime=2120.0005", "mtime(conflict)" },
+        { "GETATTR 2 mtime=1500/1600", "mtime: both from before the trace" },
+        /* to a client's time */
+        { "open 3" },
+        { "SETATTR 3 set=mtime setmtime=1500 ctime=2140.0005 mtime=1500" },
+        { "GETATTR 3 mtime=1500/1600", "mtime: both from before the trace" },
+        /* names of a directory */
+        { "open 1" },
+        { "CREATE 1.a new=4 bctime=1 ctime=2160.0005 mtime=2160.0005" },
+        { "GETATTR 1 mtime=1500/1600", "mtime: both from before the trace" },
+        { "open 1" },
+        { "LINK 4 to=1.b bctime=1 ctime=2180.0005 mtime=2180.0005" },
+        { "GETATTR 1 mtime=1500/1600", "mtime: both from before the trace" },
+        /* made the same again */
+        { "open 1" },
+        { "forget 1" },
+        { "GETATTR 1 mtime=1500/1600", "mtime: both from before the trace" },
+        /* the access time */
+        { "SETATTR 5 set=atime setatime=3000 atime=3000" },
+        { "GETATTR 5 atime=3000/0", "atime: sut from before the trace, ref not" },
+        { "open 5" },
+        { "GETATTR 5 atime=3000/0", "atime(read)" },
+    };
+
+    (void)state;
+    RUN(lines);
+}
+
 static void test_outcomes(void **state)
 {
     static const struct lab_line lines[] = {
@@ -264,8 +313,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_access_times), cmocka_unit_test(test_made),
-        cmocka_unit_test(test_change_times), cmocka_unit_test(test_outcomes),
-        cmocka_unit_test(test_listed),       cmocka_unit_test(test_logged),
+        cmocka_unit_test(test_change_times), cmocka_unit_test(test_open_times),
+        cmocka_unit_test(test_outcomes),     cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_logged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,20 @@
  */
 #include "touches_lab.h"
 
+static uint32_t opened; /* objects whose times nobody knows, of the last two requests */
+
+static uint32_t opened_by(const struct shadow *s, const struct request *r)
+{
+    uint32_t objects = 0, listed = 0;
+
+    for (uint32_t i = 0; i < r->touch_count; i++)
+        objects |= r->touches[i].opens_times ? 1u << r->touches[i].what.object : 0;
+    for (uint32_t i = 0; i < s->open_count; i++)
+        listed |= 1u << s->open_times[i].object;
+    assert_int_equal(objects, listed);
+    return objects;
+}
+
 /* Returns the objects that are not synchronized any more, as bits. */
 static uint32_t left_by(const struct asking *first, const struct asking *second, uint64_t begun)
 {
@@ -19,8 +33,11 @@ static uint32_t left_by(const struct asking *first, const struct asking *second,
     assert_int_equal(touches_meet(&s, &b, &err), 0);
     for (uint32_t i = D1; i < OBJECTS_END; i++)
         left |= mirror_at(s.mirror, i)->state != MIRROR_SYNCHRONIZED ? 1u << i : 0;
+    opened = opened_by(&s, &a);
+    assert_int_equal(opened_by(&s, &b), opened);
     drop(&a);
     drop(&b);
+    free(s.open_times);
     mirror_close(s.mirror);
     known_free_all(&s);
     return left;
@@ -62,6 +79,42 @@ static void test_attributes(void **state)
     expect(1 << F, &mode, &mode);
     expect(1 << F, &mode, &write_0);
     expect(1 << F, &mode, &size);
+}
+
+static void expect_open(uint32_t open, const struct asking *a, const struct asking *b)
+{
+    assert_int_equal(left_by(a, b, 20), 0);
+    assert_int_equal(opened, open);
+    assert_int_equal(left_by(b, a, 20), 0);
+    assert_int_equal(opened, open);
+    expect(0, a, b);
+    assert_int_equal(opened, 0);
+}
+
+/* All but the times is the same in either order. */
+static void test_times(void **state)
+{
+    const struct sattr3 to_1 = { .set_mtime = SET_TO_CLIENT_TIME, .mtime = { 1, 0 } };
+    const struct asking file = { .procedure = SETATTR, .on = F, .set = to_1 };
+    const struct asking directory = { .procedure = SETATTR, .on = D1, .set = to_1 };
+    const struct asking create = { .procedure = CREATE, .on = D1, .made = G, .name = "x" };
+    const struct asking move = {
+        .procedure = RENAME, .on = D2, .to = D1, .moved = G, .name = "a", .name2 = "b"
+    };
+    struct asking with_mode = file;
+
+    (void)state;
+    expect_open(1 << D1, &directory, &create);
+    expect_open(1 << D1, &directory, &move);
+    expect_open(1 << F, &file, &write_0);
+    expect_open(1 << F, &file, &file);
+    expect_open(1 << F, &file, &mode);
+    expect_open(1 << F, &file, &size);
+    expect_open(0, &file, &create);
+    with_mode.set.set_mode = true;
+    expect_open(1 << F, &file, &with_mode);
+    expect(1 << F, &with_mode, &write_0);
+    expect(1 << F, &with_mode, &mode);
 }
 
 /* What is made in a directory inherits from it. */
@@ -461,13 +514,14 @@ static void test_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contents),    cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_inherited),   cmocka_unit_test(test_created_again),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_forgotten),
-        cmocka_unit_test(test_linked_late), cmocka_unit_test(test_last_name),
-        cmocka_unit_test(test_outcomes),    cmocka_unit_test(test_listed),
-        cmocka_unit_test(test_gone_early),  cmocka_unit_test(test_being_made),
-        cmocka_unit_test(test_behind),      cmocka_unit_test(test_still_called),
+        cmocka_unit_test(test_contents),      cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_times),         cmocka_unit_test(test_inherited),
+        cmocka_unit_test(test_created_again), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_forgotten),     cmocka_unit_test(test_linked_late),
+        cmocka_unit_test(test_last_name),     cmocka_unit_test(test_outcomes),
+        cmocka_unit_test(test_listed),        cmocka_unit_test(test_gone_early),
+        cmocka_unit_test(test_being_made),    cmocka_unit_test(test_behind),
+        cmocka_unit_test(test_still_called),
     };
 
     struct copy_setup setup = { 0 };
