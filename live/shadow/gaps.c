@@ -140,9 +140,10 @@ int gaps_note(struct shadow *s, const struct tap_gap *gap, struct err *err)
 
 int gaps_end_calls(struct shadow *s, struct err *err)
 {
+    const int64_t now = loop_now(s->loop);
     struct request *r, *next;
 
-    if (!s->gap_noticed || loop_now(s->loop) - s->gap_noticed < WAIT)
+    if (!s->gap_noticed || now - s->gap_noticed < WAIT || now - tap_ring_held(s->ring) < WAIT)
         return 0;
     s->gap_noticed = 0;
     for (r = s->called.first; r && r->begin <= s->last_lost; r = next) {

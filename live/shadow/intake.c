@@ -92,6 +92,7 @@ static int end_request(struct shadow *s, struct request *r, const struct record_
     if (reading_keep(r, op, err) < 0 || find_new(s, r, err) < 0)
         return -err->code;
     named = learn_named(s, r, op);
+    r->took_unknown = s->removed_unknown;
     return touches_set(s, r, &named, err);
 }
 
@@ -152,6 +153,7 @@ int intake_record(void *ctx, const struct record *record, struct err *err)
         result = on_operation(s, op, err);
     }
     s->removed[0] = s->removed[1] = s->moved = 0;
+    s->removed_unknown = false;
     copy_wake(s->copy);
     loop_idle(s->loop, &s->judge);
     return result;

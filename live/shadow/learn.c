@@ -57,8 +57,10 @@ static int learn_name(struct shadow *s, const struct record_name *record, struct
     struct mirror_object *object = object_of(s, record->object);
     struct mirror_object *parent = object_of(s, record->parent);
 
-    if (!object || !parent)
+    if (!object || !parent) {
+        s->removed_unknown |= record->event == NAME_REMOVED || record->event == NAME_GONE;
         return 0;
+    }
     if (record->event != NAME_SEEN)
         known_of(s, object->id)->seen.is_known = false; /* its ctime may have changed */
     if (record->event == NAME_REMOVED)
@@ -153,12 +155,32 @@ void learn_forget(struct shadow *s, uint32_t id)
 {
     struct mirror_object *object = mirror_at(s->mirror, id);
 
-    if (s->is_ending || !object || object->state != MIRROR_GONE || known_of(s, id)->touches)
+    if (s->is_ending || !object || object->state != MIRROR_GONE || known_of(s, id)->touches ||
+        rare_of(s, known_of(s, id))->gone_early)
         return;
     copy_leave(s->copy, object);
     teelog_forget(s->log, id);
     mirror_forget(s->mirror, object);
     known_forget(s, known_of(s, id));
+}
+
+void learn_forget_gone(struct shadow *s)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < s->gone_count; i++) {
+        const struct gone_early gone = s->gone[i];
+        struct known *k = known_of(s, gone.object);
+
+        if (gone.found >= tap_ring_caught_up(s->ring)) {
+            s->gone[kept++] = gone;
+            continue;
+        }
+        if (k->rare)
+            known_rare_get(s, k, NULL)->gone_early = false;
+        learn_forget(s, gone.object);
+    }
+    s->gone_count = kept;
 }
 
 /* --- attributes */

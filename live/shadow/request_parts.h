@@ -140,6 +140,7 @@ struct request {
     bool changes_names : 1; /* effect_changes_names */
     bool is_awaited : 1;    /* others wait for it */
     bool goes_on : 1;       /* a listing that was not begun by it */
+    bool took_unknown : 1;  /* a name of what is not known */
     bool names_left : 1;    /* a listing: not all names that others changed are in |sut| */
 };
 

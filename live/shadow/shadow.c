@@ -20,6 +20,17 @@ static int on_ring_ended(void *ctx, struct err *err)
     return s->setup.ended ? s->setup.ended(s->setup.ctx, err) : 0;
 }
 
+/* The SUT has enough to do: what clients ask for further can wait in the ring.  What it has
+ * answered waits for what comes from there. */
+static bool is_full(void *ctx)
+{
+    const struct shadow *s = ctx;
+
+    return s->counts.waiting >= s->limits.queue / 2 ||
+           (s->counts.waiting_bytes >= s->limits.queue_bytes / 2 &&
+            s->counts.waiting > s->limits.in_flight);
+}
+
 /* --- what the copy asks */
 
 static uint64_t position(void *ctx)
@@ -67,6 +78,7 @@ static int on_failed(void *ctx, struct mirror_object *object, enum copy_why why,
                      const char *text, struct err *err)
 {
     struct shadow *s = ctx;
+    struct known_rare *rare;
 
     (void)tries, (void)text;
     if (!known_get(s, object->id, err))
@@ -80,9 +92,13 @@ static int on_failed(void *ctx, struct mirror_object *object, enum copy_why why,
         return send_check(s, err);
     if (why != COPY_GONE)
         return 0;
+    rare = known_rare_get(s, known_of(s, object->id), err);
+    if (!rare)
+        return -err->code;
+    rare->gone_early = true;
     if (GROW(s->gone, s->gone_count, s->gone_cap) < 0)
         return err_memory(err, "objects");
-    s->gone[s->gone_count++] = object->id;
+    s->gone[s->gone_count++] = (struct gone_early){ loop_now(s->loop), object->id };
     return 0;
 }
 
@@ -244,7 +260,7 @@ static void limit_to_ring(struct shadow *s)
 static int open_parts(struct shadow *s, struct err *err)
 {
     const struct tap_host tap = { intake_record, intake_gap, intake_message, s };
-    const struct tap_ring_host ring = { on_ring_ended, s };
+    const struct tap_ring_host ring = { .ended = on_ring_ended, .is_full = is_full, .ctx = s };
     const struct teelog_host log = { object_of, path_of, s };
 
     if (nfs3_structs_init(err) < 0)

@@ -15,6 +15,11 @@
  * of them changes keep their order.  If two that were under way at the same time change the same
  * thing, the order on the reference is not known, and the object is copied again.
  *
+ * If only the object's times depend on that order, these are left open (open_times.c), and all else
+ * is compared as before.
+ *
+ * When half of |queue| or |queue_bytes| is reached, what comes waits in the ring (tap_ring.h).
+ *
  * A successful change of an object that is synchronized reaches the SUT, or the object is copied
  * again.
  *

@@ -47,6 +47,7 @@ struct known_rare {
     uint64_t same_before;
     uint32_t same_handle;
     bool scrub_left;      /* it differed again, although it was copied again */
+    bool gone_early;      /* struct gone_early */
     bool times_open;      /* open_times.c looks at it, */
     bool times_alone;     /* and all but its times is the same on the handle |same_handle| */
     uint64_t changed;     /* entry of the end of the last change that was sent to the SUT */
@@ -94,6 +95,12 @@ struct name_gone {
 };
 
 enum { NAMES_GONE = 64 };
+
+/* The copy did not find it any more.  In the ring, requests may come that still did. */
+struct gone_early {
+    int64_t found; /* by the loop's clock */
+    uint32_t object;
+};
 
 /* open_times.c */
 struct open_times {
@@ -162,7 +169,7 @@ struct shadow {
     uint32_t born_count, born_cap;
     struct engine_object *engine_objects; /* by the engine's id */
     uint32_t engine_cap;
-    uint32_t *gone; /* objects that the copy did not find any more */
+    struct gone_early *gone; /* objects that the copy did not find any more */
     uint32_t gone_count, gone_cap;
 
     /* requests */
@@ -193,6 +200,7 @@ struct shadow {
      */
     uint64_t gone_unknown, moved_unknown;
     uint32_t removed[2], moved; /* objects that lost a name by the operation that ends now */
+    bool removed_unknown;       /* and so did one that is not known */
     struct reading readings[READINGS];
     uint64_t reading_used; /* the latest number */
     struct listings listings;
@@ -319,6 +327,8 @@ struct named learn_named(const struct shadow *s, const struct request *r,
 int learn_removed(struct shadow *s, const struct request *r, uint32_t object, struct err *err);
 /* Forgets an object that is gone, if no request touches it any more. */
 void learn_forget(struct shadow *s, uint32_t object);
+/* Those that the copy did not find any more. */
+void learn_forget_gone(struct shadow *s);
 
 /* --- dispatch.c: what becomes of a request that the reference has answered */
 

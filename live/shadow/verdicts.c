@@ -15,8 +15,10 @@
 /* True if no call can still turn out to have been under way with |r|. */
 static bool is_settled(const struct shadow *s, const struct request *r)
 {
+    const int64_t held = s->ring ? tap_ring_held(s->ring) : 0; /* replies may be in the ring */
+
     return !s->called.first || s->called.first->begin >= r->end || s->is_ending ||
-           loop_now(s->loop) - r->ended >= PATIENCE;
+           loop_now(s->loop) - (r->ended > held ? r->ended : held) >= PATIENCE;
 }
 
 /* |r| is about to be dropped.  A call that was under way with it, and still is, will not meet it.
@@ -108,7 +110,7 @@ static bool names_another(const struct shadow *s, const struct request *r)
             (!t->was_same || t->epoch != known_of(s, t->what.object)->epoch))
             return true;
     }
-    return false;
+    return r->took_unknown;
 }
 
 /* The outcome may depend on what the name stands for, which may not be synchronized yet: its owner,
@@ -392,8 +394,7 @@ int verdicts_look(void *ctx, struct err *err)
 
     if (gaps_end_calls(s, err) < 0 || run(s, err) < 0 || open_times_look(s, err) < 0)
         return -err->code;
-    while (s->gone_count)
-        learn_forget(s, s->gone[--s->gone_count]);
+    learn_forget_gone(s);
     return loop_set(s->loop, &s->look, loop_now(s->loop) + PATIENCE / 4, err);
 }
 

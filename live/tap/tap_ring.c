@@ -20,16 +20,25 @@ struct tap_ring {
     struct watch watch; /* of |fd|, until the relay is gone */
     struct timer look;
     int64_t pause, asked; /* ns; when an announcement was asked for */
+    int64_t held, caught_up;
     bool wants, orphaned;
 };
 
-/* Returns how many entries there were, at most |most|. */
-static int read_some(struct tap_ring *r, int most, struct err *err)
+/* Without a relay, nobody overwrites what waits. */
+static bool holds(const struct tap_ring *r)
+{
+    return r->host.is_full && r->host.is_full(r->host.ctx) &&
+           (r->orphaned || ring_behind(r->reader) < ring_reader_size(r->reader) / 4);
+}
+
+/* Returns how many entries there were, at most |most|; fewer if the host |may_hold| them. */
+static int read_some(struct tap_ring *r, int most, bool may_hold, struct err *err)
 {
     struct ring_got got;
     int count = 0, result = 1;
 
-    while (count < most && (result = ring_read(r->reader, &got, err)) > 0) {
+    while (count < most && !(may_hold && holds(r)) &&
+           (result = ring_read(r->reader, &got, err)) > 0) {
         count++;
         if (tap_entry(r->tap, &got, err) < 0)
             return -err->code;
@@ -53,16 +62,21 @@ static void ask(struct tap_ring *r)
 static int on_look(void *ctx, struct err *err)
 {
     struct tap_ring *r = ctx;
-    int count = read_some(r, ENTRIES, err);
+    int count = read_some(r, ENTRIES, true, err);
+    bool waits = holds(r) && ring_behind(r->reader);
 
     if (count < 0)
         return count;
     if (!count && r->orphaned && !ring_behind(r->reader))
         return r->host.ended(r->host.ctx, err);
     ask(r);
+    if (waits)
+        r->held = loop_now(r->loop);
+    else if (count < ENTRIES)
+        r->caught_up = loop_now(r->loop);
     if (count == ENTRIES)
         r->pause = 0;
-    else if (count)
+    else if (count || waits)
         r->pause = PAUSE;
     else
         r->pause = r->pause < PAUSE ? PAUSE : r->pause < TAP_PAUSE ? 2 * r->pause : TAP_PAUSE;
@@ -137,13 +151,23 @@ uint64_t tap_ring_size(const struct tap_ring *r)
     return ring_reader_size(r->reader);
 }
 
+int64_t tap_ring_held(const struct tap_ring *r)
+{
+    return r->held;
+}
+
+int64_t tap_ring_caught_up(const struct tap_ring *r)
+{
+    return r->caught_up;
+}
+
 int tap_ring_drain(struct tap_ring *r, struct err *err)
 {
     uint64_t end = ring_reader_size(r->reader) / RING_ALIGN; /* whatever a busy writer adds */
     int count = 1;
 
     while (end && count > 0) {
-        count = read_some(r, end < ENTRIES ? (int)end : ENTRIES, err);
+        count = read_some(r, end < ENTRIES ? (int)end : ENTRIES, false, err);
         end -= count > 0 ? (uint64_t)count : 0;
     }
     return count < 0 ? count : 0;

@@ -425,6 +425,42 @@ static void test_linked(void **state)
     tear_down();
 }
 
+/* The last quarter is for requests whose objects have to be copied if they are left out. */
+static void test_room(void **state)
+{
+    static const struct asking get = { .procedure = GETATTR, .on = F };
+    static const struct asking set = { .procedure = SETATTR, .on = F };
+    struct request read, change;
+    uint64_t bytes;
+
+    (void)state;
+    set_up();
+    ask(&read, &get, 10, 20);
+    ask(&change, &set, 10, 20);
+    s.limits = (struct shadow_limits){ .queue = 8, .queue_bytes = 1 << 20 };
+    s.counts.waiting = 5;
+    assert_true(has_room(&s, &read));
+    s.counts.waiting = 6;
+    assert_false(has_room(&s, &read));
+    assert_true(has_room(&s, &change));
+    s.counts.waiting = 8;
+    assert_false(has_room(&s, &change));
+    s.counts.waiting = 0;
+    bytes = requests_bytes(&read);
+    s.counts.waiting_bytes = (1 << 20) / 4 * 3 - bytes;
+    assert_true(has_room(&s, &read));
+    s.counts.waiting_bytes++;
+    assert_false(has_room(&s, &read));
+    bytes = requests_bytes(&change);
+    s.counts.waiting_bytes = (1 << 20) - bytes;
+    assert_true(has_room(&s, &change));
+    s.counts.waiting_bytes++;
+    assert_false(has_room(&s, &change));
+    drop(&read);
+    drop(&change);
+    tear_down();
+}
+
 /* What the SUT has answered counts, with both servers' messages, until it is judged. */
 static void test_bounded(void **state)
 {
@@ -489,8 +525,9 @@ int main(void)
         cmocka_unit_test(test_rewritten), cmocka_unit_test(test_not_known),
         cmocka_unit_test(test_listings),  cmocka_unit_test(test_order),
         cmocka_unit_test(test_held),      cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_found),     cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_linked),
+        cmocka_unit_test(test_found),     cmocka_unit_test(test_room),
+        cmocka_unit_test(test_bounded),   cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_linked),
     };
 
     wire_init();
