@@ -250,8 +250,8 @@ static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
         [BY_PHASE] = true,
         [BY_EXPORT] = true,
         [BY_SERVER] = true,
-        [BY_STATUS] = sqlite3_column_int64(row, OP_STATUS) != 0 ||
-                      sqlite3_column_int64(row, OP_RPC_STATUS) != 0,
+        [BY_STATUS] = tables & 1u << BY_STATUS && (sqlite3_column_int64(row, OP_STATUS) != 0 ||
+                                                   sqlite3_column_int64(row, OP_RPC_STATUS) != 0),
     };
 
     for (int by = 0; by < BY_MAX; by++)
