@@ -49,7 +49,19 @@ static inline uint64_t pack_layout(uint64_t hash, const char *field, size_t size
     return hash;
 }
 
-#define unpack_value(in, value) unpack_raw((in), &(value), sizeof(value))
+/* Another byte than 0 and 1 is no bool, and to read one that has it is undefined. */
+static inline void unpack_bool(struct unpack *in, void *to, size_t len)
+{
+    uint8_t byte;
+
+    (void)len;
+    unpack_raw(in, &byte, sizeof(byte));
+    in->failed |= byte > 1;
+    *(bool *)to = byte == 1;
+}
+
+#define unpack_value(in, value)                                                                    \
+    _Generic((value), bool: unpack_bool, default: unpack_raw)((in), &(value), sizeof(value))
 
 /* Returns a byte string, which points into the unpacked data. */
 static inline struct bytes unpack_bytes(struct unpack *in)

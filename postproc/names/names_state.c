@@ -142,12 +142,14 @@ static bool is_sound(const struct pass *p, const struct waiting *w)
     const struct record_operation *op = &w->operation;
     const uint32_t objects = p->objects.object_count, paths = p->objects.path_count;
     const uint32_t len = op->arguments.len;
+    uint8_t valid;
 
-    return op->flow && op->flow <= p->flows.count && op->credential <= p->told.credential_count &&
-           op->object <= objects && op->object2 <= objects && op->new_object <= objects &&
-           w->parent <= objects && w->parent2 <= objects && op->path <= paths &&
-           op->path2 <= paths && is_within(w->name_at, w->name_len, len) &&
-           is_within(w->name2_at, w->name2_len, len) &&
+    memcpy(&valid, &w->credential.valid, sizeof(valid)); /* a bool, which was copied as it was */
+    return valid <= 1 && op->flow && op->flow <= p->flows.count &&
+           op->credential <= p->told.credential_count && op->object <= objects &&
+           op->object2 <= objects && op->new_object <= objects && w->parent <= objects &&
+           w->parent2 <= objects && op->path <= paths && op->path2 <= paths &&
+           is_within(w->name_at, w->name_len, len) && is_within(w->name2_at, w->name2_len, len) &&
            is_within(w->root_path_at, w->root_path_len, len);
 }
 

@@ -154,6 +154,19 @@ static void a_name_of_nothing(struct objects *o)
     o->names[id].object = 0;
 }
 
+/* Bytes that no bool has. */
+static void broken_booleans(void **state)
+{
+    struct objects o, to;
+
+    (void)state;
+    learn(&o);
+    memset(&o.objects[FILE_ID].described, 2, 1);
+    assert_false(comes_back(&o, &to));
+    objects_free(&o);
+    objects_free(&to);
+}
+
 static void broken_lists(void **state)
 {
     static void (*const ways[])(struct objects *) = {
@@ -181,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_lists),
         cmocka_unit_test(broken_lists),
+        cmocka_unit_test(broken_booleans),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
