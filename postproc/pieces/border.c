@@ -7,6 +7,7 @@
 #include "pieces/packed.h"
 #include "base/digest.h"
 #include "base/pack.h"
+#include "flow/pair.h"
 
 #include <stdlib.h>
 
@@ -147,7 +148,8 @@ bool border_unpack(struct unpack *in, struct border *b)
     restore_xids(in, &b->past.asked);
     b->capture[BORDER_NAME_MAX - 1] = b->previous[BORDER_NAME_MAX - 1] = '\0';
     b->before[BORDER_NAME_MAX - 1] = '\0';
-    return good && !in->failed;
+    return good && !in->failed &&
+           b->held <= 2 * HELD_MAX; /* the oldest goes when the next message comes */
 }
 
 static int parse(const char *path, struct unpack *in, struct border *b, struct err *err)

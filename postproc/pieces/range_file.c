@@ -85,7 +85,8 @@ static bool restore(struct unpack *in, struct range *r)
             good = restore_piece(in, &r->pieces[r->count++]);
         }
     }
-    return good && !in->left;
+    /* a first piece is never one that must be made again: join would take it for one of several */
+    return good && !in->left && !(r->again && r->count == 1);
 }
 
 int range_read(const char *name, struct range *r, struct err *err)
