@@ -59,6 +59,13 @@ def size(text):
     return number
 
 
+def count(text):
+    """At least one."""
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
+
+
 def add_arguments(parser):
     parser.add_argument("files", nargs="+", metavar="CAPTURE", help="captures that follow each other, in order; "
                         "the last name is that of the folder OUT")
@@ -112,7 +119,7 @@ def main(arguments=None):
                                      "[OPTION...] [CAPTURE...] OUT", description="Digests large captures into a Parquet "
                                      "data set, in pieces.")
     add_arguments(parser)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="processes (default: all cores)")
+    parser.add_argument("--jobs", type=count, default=os.cpu_count(), metavar="N", help="processes (default: all cores)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--plan", action="store_true", help="only decide what is to be done")
     what.add_argument("--next", action="store_true", help="print the tasks that can run now, one a line; if there are "

@@ -139,9 +139,9 @@ def _row(counts, once):
 
 def _count_resent(tally, folder, calls):
     """Adds to |tally| what the operations of the part in |folder| were whose ids are in |calls|, once for each."""
-    calls = pa.table({"id": pa.chunked_array(calls, pa.int64())})
-    if calls.num_rows:
-        operations = ds.dataset(pathlib.Path(folder) / "operations", format="parquet").to_table(
+    calls, folder = pa.table({"id": pa.chunked_array(calls, pa.int64())}), pathlib.Path(folder) / "operations"
+    if calls.num_rows and folder.exists():  # else nobody knows the operations: these calls came to an earlier one
+        operations = ds.dataset(folder, format="parquet").to_table(
             columns=["id", *summary.KEYS[:3]], filter=ds.field("id").isin(calls["id"].combine_chunks()))
         tally.add_resent(calls.join(operations, "id", join_type="inner"))
 

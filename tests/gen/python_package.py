@@ -3,6 +3,7 @@
 so on (./check makes it: build/python), and finds the package and the library."""
 import os
 import pathlib
+import subprocess
 import sys
 
 SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
@@ -19,3 +20,10 @@ def use(name="python"):
         os.execv(folder / "bin/python", [folder / "bin/python"] + sys.argv)
     os.environ.setdefault("NFSDIGEST_LIBRARY", str(BUILD / "lib/libnfsdigest.so"))
     sys.path.insert(0, str(SRC / "python"))
+
+
+def module(name, *arguments, **options):
+    """Runs "python -m nfsdigest.NAME"."""
+    return subprocess.run([sys.executable, "-m", f"nfsdigest.{name}", *map(str, arguments)],
+                          env=dict(os.environ, PYTHONPATH=str(SRC / "python")), capture_output=True, text=True,
+                          check=False, **options)

@@ -25,7 +25,9 @@ python_package.use()
 
 import data_set  # noqa: E402
 
-from nfsdigest import digest, pieces  # noqa: E402
+import pyarrow as pa  # noqa: E402
+
+from nfsdigest import digest, pieces, place, summary  # noqa: E402
 
 OPTIONS = ["--lead-in", "20000", "--lead-in-time", "0s"]
 failures = []
@@ -38,9 +40,7 @@ def check(good, what):
 
 
 def command(*arguments, **options):
-    environment = dict(os.environ, PYTHONPATH=str(SRC / "python"))
-    return subprocess.run([sys.executable, "-m", "nfsdigest.digest", *map(str, arguments)], env=environment,
-                          capture_output=True, text=True, check=False, **options)
+    return python_package.module("digest", *arguments, **options)
 
 
 def unpacked(folder, name):
@@ -155,6 +155,7 @@ def bad_input(folder, capture, finished):
     refused(2, "given twice", small, small, folder / "bad")
     (folder / "link.pcap").symlink_to(small)
     refused(2, "the same file", small, folder / "link.pcap", folder / "bad")
+    refused(2, "--jobs", "--jobs", 0, small, folder / "bad")
     check(not (folder / "bad").exists(), "refused work left a folder")
     refused(2, "other captures", small, finished)
     (folder / "other").mkdir()
@@ -252,10 +253,18 @@ def replaced(folder):
     check(not list(folder.glob(pieces.TEMPORARY + "*")), "replaced: something is left")
 
 
+def without_operations(folder):
+    """Calls that were sent again, in a part without operations: theirs are in another one."""
+    tally = summary.Tally()
+    place._count_resent(tally, folder, [pa.array([1, 2])])
+    check(tally.table().num_rows == 0, "operations that are not there were counted")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         replaced(folder)
+        without_operations(folder)
         capture = unpacked(folder, "knfsd-netem-tcp.pcap.zst")
         files = halves(folder, capture)
         out, manifest = same(folder, files, 300000, "two-files", by_itself)
