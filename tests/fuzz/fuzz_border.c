@@ -1,33 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tests/fuzz/fuzz_border.c
  *
- * The values in border files of pieces, whose version and digest are right.  They have many zeros:
- * a zero byte is followed by the number of 64 further ones.  What can be read is compared with
- * itself, as the border before and behind.  Ranges of pieces, too: these are joined with others.
+ * The values in border files of pieces, whose version and digest are right (zeros.h).  What can
+ * be read is compared with itself, as the border before and behind.  Ranges of pieces, too: these
+ * are joined with others.
  */
 #include "pieces/border.c"
 #include "pieces/range_file.c"
 
-#include <stdlib.h>
-
-enum { BORDER_MOST = 1 << 20, ZEROS = 64 };
+#include "zeros.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static void expand(const uint8_t *data, size_t len, struct buf *file)
-{
-    static const uint8_t zeros[ZEROS];
-    int bad = 0;
-
-    for (size_t at = 0; !bad && at < len && file->len < BORDER_MOST; at++) {
-        bad = buf_append(file, data + at, 1);
-        if (!data[at] && at + 1 < len)
-            for (unsigned i = data[++at]; i; i--)
-                bad |= buf_append(file, zeros, ZEROS);
-    }
-    if (bad)
-        abort();
-}
 
 static void compare(const struct border *b)
 {
@@ -106,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct err err = { 0 };
     struct unpack in;
 
-    expand(data, len, &file);
+    zeros_expand(data, len, &file);
     in = (struct unpack){ file.data, file.len, false };
     if (parse("border", &in, &border, &err) == 0) {
         compare(&border);

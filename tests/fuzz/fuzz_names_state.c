@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tests/fuzz/fuzz_names_state.c
  *
- * The values in states of names, whose version and digest are right.  They have many zeros: a zero
- * byte is followed by the number of 64 further ones.  What can be read is put to its end, packed
- * and read again.
+ * The values in states of names, whose version and digest are right (zeros.h).  What can be read is
+ * put to its end, packed and read again.
  */
 #include "names/names_state.c"
 
-enum { STATE_EXPANDED = 1 << 20, ZEROS = 64 };
+#include "zeros.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static void expand(const uint8_t *data, size_t len, struct buf *file)
-{
-    static const uint8_t zeros[ZEROS];
-    int bad = 0;
-
-    for (size_t at = 0; !bad && at < len && file->len < STATE_EXPANDED; at++) {
-        bad = buf_append(file, data + at, 1);
-        if (!data[at] && at + 1 < len)
-            for (unsigned i = data[++at]; i; i--)
-                bad |= buf_append(file, zeros, ZEROS);
-    }
-    if (bad)
-        abort();
-}
 
 /* Everything that a record refers to was put before it. */
 static int check(void *ctx, const struct record *r, struct err *err)
@@ -88,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     if (!p || !join)
         abort();
-    expand(data, len, &values);
+    zeros_expand(data, len, &values);
     begin(p, &options);
     if (read_state(p, &values, join)) {
         again(p, &options, join);

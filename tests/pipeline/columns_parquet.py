@@ -48,9 +48,7 @@ def check(good, what):
 
 
 def package(*arguments, **options):
-    environment = dict(os.environ, PYTHONPATH=str(SRC / "python"))
-    return subprocess.run([sys.executable, "-m", "nfsdigest.parquet"] + [str(a) for a in arguments],
-                          env=environment, capture_output=True, text=True, check=False, **options)
+    return python_package.module("parquet", *arguments, **options)
 
 
 def opened(folder):

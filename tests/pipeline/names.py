@@ -17,9 +17,10 @@ import tempfile
 SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
 CAPTURES = pathlib.Path(os.environ.get("CAPTURES") or SRC / "captures")
 PROGRAM = os.path.abspath(os.environ.get("NFSDIGEST", "build/bin/nfsdigest"))
-sys.path.insert(0, str(SRC / "tests"))
+sys.path[:0] = [str(SRC / "tests"), str(SRC / "tests/gen")]
 
 import nfsr  # noqa: E402
+from continued import note  # noqa: E402
 
 FEW = ("knfsd-netem-tcp", "load-ganesha-vfs", "knfsd-udp-frag", "merged-tcp-udp-2if")
 failures = []
@@ -50,16 +51,9 @@ def make(capture, folder, borders, lead, prefix="p"):
         run("piece", "-o", name, *options, *span, capture)
     continued = set()
     for _ in range(2 * len(ranges)):
-        verdicts = json.loads(run("join", "--json", *names, codes=(0, 1)))["pieces"]
-        todo = [i for i, v in enumerate(verdicts) if v["verdict"] != "exact"]
+        todo = note(json.loads(run("join", "--json", *names, codes=(0, 1)))["pieces"], continued)
         if not todo:
             break
-        for i in todo:
-            if i in continued:  # the cause is older
-                while i - 1 in continued and i > 1:
-                    i -= 1
-                i = max(i - 1, 1)
-            continued.add(i)
         for i in sorted(continued):
             run("piece", "-o", names[i], "--continue", names[i - 1], *spans[i], capture)
     check(not todo, "%s at %s: never exact" % (capture.name, borders))

@@ -18,9 +18,10 @@ import json
 SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
 CAPTURES = pathlib.Path(os.environ.get("CAPTURES") or SRC / "captures")
 PROGRAM = os.path.abspath(os.environ.get("NFSDIGEST", "build/bin/nfsdigest"))
-sys.path.insert(0, str(SRC / "tests"))
+sys.path[:0] = [str(SRC / "tests"), str(SRC / "tests/gen")]
 
 import nfsr  # noqa: E402
+from continued import note  # noqa: E402
 
 FEW = ("knfsd-netem-tcp", "knfsd-nlm-locks", "load-ganesha-vfs", "knfsd-udp-frag", "merged-tcp-udp-2if")
 ALL = FEW + ("knfsd-tcp-mtu1500", "knfsd-netem-udp", "knfsd-snap256", "knfsd-vlan", "vfs-libnfs-all22",
@@ -133,7 +134,6 @@ def cut(capture, folder, borders, lead, truth):
     names = ["p%d" % i for i in range(len(ranges))]
     spans = [["--from", a, "--to", b] for a, b in ranges[:-1]] + [["--from", ranges[-1][0], "--last"]]
     made = [make(capture, folder, n, *options, *s) for n, s in zip(names, spans)]
-    again = set()
     continued = set()
     trees(folder, names)
     for v in joined(folder, names):
@@ -142,16 +142,9 @@ def cut(capture, folder, borders, lead, truth):
         verdicts = joined(folder, names)
         if os.environ.get("TELL"):
             print([v.get("why") for v in verdicts])
-        todo = [i for i, v in enumerate(verdicts) if v["verdict"] != "exact"]
+        todo = note(verdicts, continued)
         if not todo:
             break
-        for i in todo:
-            if i in continued:  # the cause is older
-                while i - 1 in continued and i > 1:
-                    i -= 1
-                i = max(i - 1, 1)
-            again.add(i)
-            continued.add(i)
         for i in sorted(continued):
             made[i] = make(capture, folder, names[i], "--continue", folder / names[i - 1], *spans[i])
     check(not todo, "%s at %s: never exact: %s" % (capture.name, borders, verdicts))
@@ -162,7 +155,7 @@ def cut(capture, folder, borders, lead, truth):
             piece["frames"], piece["lead_in_frames"], piece["operations"]), "join and piece differ: %s" % piece)
         found.add(folder / (name + ".nfsr"), piece)
     compare(truth, found, "%s at %s, lead-in %d" % (capture.name, borders, lead))
-    return len(again)
+    return len(continued)
 
 
 def compare(truth, found, where):
