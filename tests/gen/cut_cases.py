@@ -180,6 +180,29 @@ def older_segment(c):
     c.get(flow, 3)
 
 
+@case("a segment from before the lead-in came again", True)
+def older_segment_of_hole(c):
+    """It stood before the lead-in, out of order, where a reader of the lead-in saw a hole, and it comes again."""
+    flow = c.tcp()
+    c.get(flow, 1)
+    before, old = c.ask(flow, 2), c.ask(flow, 3)
+    late = before.calls[0].frames
+    c.trace.drop(late)
+    c.lead()
+    late[0].time = c.trace.now
+    c.trace.frames += late
+    for xid in range(4, 8):
+        c.get(flow, xid)
+    for xid in range(8, 11):
+        c.trace.wait(20 * 10**9)
+        c.get(flow, xid)
+        acknowledge(flow)
+    c.border()
+    c.get(flow, 11)
+    c.trace.frames.append(old.calls[0].frames[0].copy(c.trace.now))
+    c.get(flow, 12)
+
+
 @case("ended or began again")
 def begins_again(c):
     flow = c.tcp()
@@ -310,6 +333,19 @@ def sent_again_udp(c):
     c.border()
     flow.repeat_call(op)
     flow.repeat_reply(op)
+
+
+@case("which of two connections is older", True)
+def same_xid_over_two_connections(c):
+    """Of one client: whose reply it is depends on which one was there first."""
+    first, second = c.udp(port=800), c.udp(port=801)
+    c.get(first, 1)
+    c.get(second, 2)
+    c.lead()
+    c.border()
+    c.ask(second, 9)
+    op = c.ask(first, 9)
+    c.answer(first, op)
 
 
 @case("used XIDs again", True)

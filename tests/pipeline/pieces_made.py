@@ -16,6 +16,7 @@ SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().par
 sys.path.insert(0, str(SRC / "tests/gen"))
 sys.path.insert(0, str(SRC / "tests/pipeline"))
 
+import messages as m  # noqa: E402
 import pieces  # noqa: E402
 from cut_cases import CASES, Cut, acknowledge  # noqa: E402
 from cut_mix import WHAT, frames_before, met, mixed, of_captures  # noqa: E402
@@ -64,9 +65,11 @@ def one(folder, name, case):
 
 def ranges(folder):
     """Pieces are joined as a range before those in front of them: what the range asks of these is found out then."""
-    for late in False, True:
+    for late in "", "came late", "carries RPC":
         cut = Cut()
         flow, other = cut.tcp(), cut.udp("10.0.0.2")
+        if late == "carries RPC":  # NLM has port 3000: nobody in the range knows that
+            cut.udp(port=801, server_port=111).pair(1, 3, m.u32(100021, 4, 17, 0), m.u32(3000), program=100000, version=2)
         cut.get(flow, 1)
         op = cut.ask(other, 9)
         acknowledge(flow)
@@ -74,8 +77,10 @@ def ranges(folder):
             cut.lead()
             cut.border()
         cut.get(flow, 2)  # nobody in the range has seen the connection
-        if late:
+        if late == "came late":
             cut.answer(other, op)
+        elif late:
+            cut.udp(port=802, server_port=3000).pair(2, 0, program=100021, version=4)
         capture = folder / "ranges.pcap"
         cut.trace.write(capture)
         at = cut.offsets()
@@ -94,9 +99,9 @@ def ranges(folder):
                   verdicts[2]["frames_before"] == cut.marks[3], f"a range alone: {verdicts}")
         for name in "bc":
             os.rename(folder / f"{name}.away", folder / f"{name}.border")
-        verdicts = json.loads(run("join", "--json", "a", "bc", cwd=folder, codes=(int(late),)))["pieces"]
+        verdicts = json.loads(run("join", "--json", "a", "bc", cwd=folder, codes=(int(bool(late)),)))["pieces"]
         check([v["verdict"] for v in verdicts] == ["exact", "exact", "again" if late else "exact"] and
-              ("came late" in verdicts[2].get("why", "")) == late, f"a range: {verdicts}")
+              late in verdicts[2].get("why", "") and ("why" in verdicts[2]) == bool(late), f"a range: {verdicts}")
     pieces.refused(folder, 3, "the pieces before it are missing", "join", "bc")
     pieces.refused(folder, 3, "a piece twice", "join", "-o", "none", "a", "b", "bc")
     pieces.refused(folder, 3, "was made with --last", "join", "-o", "none", "bc", "a")
@@ -105,6 +110,53 @@ def ranges(folder):
     (folder / "bc.border").write_bytes(data)
     pieces.refused(folder, 3, "bc.border", "join", "a", "bc")
     check(not (folder / "none.border").exists(), "a refused range was written")
+
+
+def limits(folder):
+    """No piece reaches a limit, nor do two of them, but all three do.  A chain from the beginning is one run, then."""
+    def connections(cut, n):
+        for port in range(6):
+            cut.get(cut.tcp(port=800 + 10 * n + port), 100 * n + port)
+
+    def calls(cut, n):
+        for xid in range(25):
+            cut.ask(cut.udp(), 100 * n + xid)
+
+    for fill, options in (connections, ("--connections", "16")), (calls, ("--pending", "64")):
+        cut = Cut()
+        fill(cut, 0)
+        for n in 1, 2:
+            cut.lead()
+            cut.border()
+            fill(cut, n)
+        capture = folder / "limits.pcap"
+        cut.trace.write(capture)
+        run("record", "-o", folder / "truth.nfsr", *options, capture)
+        truth = Trace()
+        truth.add(folder / "truth.nfsr")
+        at = cut.offsets()
+        spans = {"a": ("--to", at[1]), "b": ("--from", at[1], "--to", at[3]), "c": ("--from", at[3], "--last")}
+        for (name, span), lead in zip(spans.items(), (0, at[1] - at[0], at[3] - at[2])):
+            make(capture, folder, name, "--lead-in", lead, "--lead-in-time", "0s", *span, *options)
+        ends = fill.__name__
+
+        def found(last, *names):
+            verdicts = json.loads(run("join", "--json", *names, cwd=folder, codes=(0, 1)))["pieces"]
+            check([v["verdict"] for v in verdicts] == ["exact", "exact", last] and
+                  ("a limit was reached" in verdicts[2].get("why", "")) == (last == "again"), f"{ends}: {verdicts}")
+            return verdicts
+
+        found("again", "a", "b", "c")
+        two = json.loads(run("join", "--json", "-o", "bc", "b", "c", cwd=folder))["pieces"]
+        check([v["verdict"] for v in two] == ["open", "exact"], f"{ends}, two pieces: {two}")
+        found("again", "a", "bc")
+        make(capture, folder, "c", "--continue", folder / "b", *spans["c"], *options)
+        found("again", "a", "b", "c")  # what the first one has counts as before
+        for name, previous in ("b", "a"), ("c", "b"):
+            make(capture, folder, name, "--continue", folder / previous, *spans[name], *options)
+        compare(truth, records(folder, "abc", found("exact", "a", "b", "c")), f"{ends}: a chain from the beginning")
+        run("join", "-o", "ab", "a", "b", cwd=folder)
+        check("1 to be made again" not in run("join", "ab", "c", cwd=folder), f"{ends}: a range of a chain")
 
 
 def anywhere(folder, trace, name, lead, rounds, rng):
@@ -150,6 +202,7 @@ def main():
             one(folder, one_case, CASES[one_case])
         if not chosen:
             ranges(folder)
+            limits(folder)
             anywhere_all(folder, rounds)
     return 1 if failures else 0
 
