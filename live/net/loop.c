@@ -35,6 +35,7 @@ struct loop {
     bool no_alarm;               /* the system gave none */
     int signal;
     int64_t spin;   /* ns */
+    int64_t spun;   /* ns, in all */
     int spin_trust; /* above 0: events came soon, of late */
     int64_t gather; /* ns; 0: no */
     int overslept;  /* how often, less how often not; at OVERSLEPT_MAX it stays */
@@ -335,11 +336,16 @@ void loop_spin(struct loop *loop, int64_t ns)
     loop->spin = ns;
 }
 
+int64_t loop_spun(const struct loop *loop)
+{
+    return loop->spun;
+}
+
 /* Looks for events without sleeping, while events come within |spin| anyway.  true: there are some.
  */
 static bool spin(struct loop *loop)
 {
-    int64_t end = loop_clock() + loop->spin;
+    int64_t begun = loop_clock(), end = begun + loop->spin;
 
     if (loop->heap_count && loop->heap[1]->at < end)
         end = loop->heap[1]->at;
@@ -347,6 +353,7 @@ static bool spin(struct loop *loop)
         loop->event_count = epoll_wait(loop->epoll, loop->events, LOOP_EVENTS, 0);
         loop->now = loop_clock();
     } while (loop->event_count == 0 && loop->now < end);
+    loop->spun += loop->now - begun;
     if (loop->event_count == 0)
         loop->spin_trust--;
     else if (loop->spin_trust < SPIN_TRUST)

@@ -59,6 +59,8 @@ void loop_stop(struct loop *loop);
  * waking up takes longer than many calls.  For machines with more than one processor.  0 (the
  * default): never. */
 void loop_spin(struct loop *loop, int64_t ns);
+/* The time that it has looked so, in all. */
+int64_t loop_spun(const struct loop *loop);
 
 /* Makes the loop sleep for |ns| before it looks for events the next time, unless a timer is due
  * earlier or idle work is requested: events that would come one by one are then dealt with in one

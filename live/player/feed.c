@@ -4,7 +4,11 @@
  * Two rings between the thread that reads and the player's: one of steps, one of what they point
  * to.  Each side counts on its own and shows its count rarely, because a line that both write costs
  * more than a step: the thread shows |made| every FEED_BATCH steps, before it reads from the file
- * and when the player waits; the player shows |released| as often, and when it waits.
+ * and when the player waits; the player shows |released| and |passed| as often, and when it
+ * waits.
+ *
+ * The thread stays FEED_AHEAD steps before the player, however many the horizon has room for: what
+ * was made long ago has left the cache when it is taken.
  *
  * A side that waits says so (|player|, |thread_waits|), then looks once more.  The other side
  * shows its count, then looks if somebody waits.  Both are in sequential order, so that one of
@@ -90,26 +94,43 @@ bool feed_sees_releases(struct feed *f)
 }
 
 /* Under |lock|, while the thread waits.  A player that has steps wakes it only when a quarter of
- * them was released, because waking up costs more than making some. */
+ * them was released, or three quarters were taken, because waking up costs more than making some.
+ */
 static bool may_go_on(struct feed *f)
 {
-    uint64_t released = atomic_load(&f->released);
+    bool player_waits = atomic_load(&f->player) == PLAYER_WAITS;
+    uint64_t released;
 
-    return atomic_load(&f->stop) || released > f->wake_at ||
-           (released > f->seen_released && atomic_load(&f->player) == PLAYER_WAITS);
+    if (atomic_load(&f->stop))
+        return true;
+    if (f->wants_taken)
+        return player_waits || atomic_load(&f->passed) >= f->wake_at;
+    released = atomic_load(&f->released);
+    return released > f->wake_at || (released > f->seen_released && player_waits);
 }
 
-bool feed_wait_for_releases(struct feed *f)
+static bool wait_for(struct feed *f, bool taken, uint64_t at)
 {
     feed_show(f);
     pthread_mutex_lock(&f->lock);
-    f->wake_at = f->seen_released + (f->made - f->seen_released) / 4;
+    f->wants_taken = taken;
+    f->wake_at = at;
     atomic_store(&f->thread_waits, true);
     while (!may_go_on(f))
         pthread_cond_wait(&f->changed, &f->lock);
     atomic_store(&f->thread_waits, false);
     pthread_mutex_unlock(&f->lock);
     return !atomic_load(&f->stop);
+}
+
+bool feed_wait_for_releases(struct feed *f)
+{
+    return wait_for(f, false, f->seen_released + (f->made - f->seen_released) / 4);
+}
+
+bool feed_wait_until_taken(struct feed *f)
+{
+    return wait_for(f, true, f->made - FEED_AHEAD / 4);
 }
 
 static void *run(void *ctx)
@@ -173,6 +194,7 @@ static int look_for_steps(struct feed *f, struct err *err)
 {
     bool ended;
 
+    atomic_store(&f->passed, f->given);
     show_releases(f);
     atomic_store(&f->player, PLAYER_WAITS);
     f->waited = true;
@@ -206,6 +228,10 @@ int feed_next(struct feed *f, const struct step **step, struct err *err)
     }
     *step = &f->slots[f->given & f->mask];
     f->given++;
+    if (f->given % FEED_BATCH == 0) {
+        atomic_store(&f->passed, f->given);
+        wake_thread(f);
+    }
     /* the thread's processor has them */
     __builtin_prefetch(&f->slots[(f->given + AHEAD) & f->mask]);
     __builtin_prefetch((const uint8_t *)&f->slots[(f->given + AHEAD) & f->mask] + FEED_LINE);

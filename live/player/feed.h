@@ -10,7 +10,8 @@
  *
  * Steps are given in the dump's order, and released in that order.  At most |horizon| of them are
  * held (schemas/rdump.md section 7), fewer when their arguments are long, and never more than
- * FEED_STEPS_MAX.  Each was checked (section 10): its hosts and its credential are there,
+ * FEED_STEPS_MAX.  The thread is at most 2048 of them ahead of what was given: what is taken soon
+ * is still in the cache.  Each was checked (section 10): its hosts and its credential are there,
  * dependencies and cookies are of steps before it and within the horizon, |links| has 4 bytes for
  * each of its bits, and its arguments are those of its procedure.  Numbers of objects are not
  * checked.

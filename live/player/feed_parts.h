@@ -13,9 +13,10 @@
 #include <stdatomic.h>
 
 enum {
-    FEED_LINE = 64,  /* of a processor's cache */
-    FEED_BATCH = 32, /* steps */
-    AHEAD = 4,       /* steps to fetch before they are used */
+    FEED_LINE = 64,    /* of a processor's cache */
+    FEED_BATCH = 32,   /* steps */
+    FEED_AHEAD = 2048, /* steps that are made before the player takes them */
+    AHEAD = 4,         /* steps to fetch before they are used */
 };
 
 /* The player waits for the eventfd; the thread is about to write to it. */
@@ -62,12 +63,16 @@ struct feed {
     /* Of both: each is written by one side most of the time. */
     _Alignas(FEED_LINE) atomic_uint_fast64_t shown; /* steps, by the thread */
     atomic_bool ended, thread_waits;
-    _Alignas(FEED_LINE) atomic_uint_fast64_t released; /* steps, by the player */
-    atomic_int player;                                 /* enum feed_player */
+    _Alignas(FEED_LINE) atomic_uint_fast64_t released, passed; /* steps, by the player: released;
+                                                                * taken */
+    atomic_int player;                                         /* enum feed_player */
     atomic_bool stop;
     _Alignas(FEED_LINE) pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t wake_at; /* under |lock|: the thread waits for more releases than these */
+    /* Under |lock|: the thread waits for more releases than |wake_at|, or for so many steps to be
+     * taken. */
+    uint64_t wake_at;
+    bool wants_taken;
 };
 
 /* Shows all steps that were made to the player. */
@@ -76,6 +81,9 @@ void feed_show(struct feed *feed);
 bool feed_sees_releases(struct feed *feed);
 /* Waits until something was released.  False: the feed ends. */
 bool feed_wait_for_releases(struct feed *feed);
+
+/* Waits until the player has taken most of the steps that were made.  False: the feed ends. */
+bool feed_wait_until_taken(struct feed *feed);
 
 /* Makes steps until the dump's end, its damage, or |stop|. */
 void feed_read(struct feed *feed);

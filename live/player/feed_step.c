@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { LAPS = 32 /* of the least part of the ring that is gone round */ };
+
 static inline uint64_t padded(uint64_t len)
 {
     return (len + 7) & ~UINT64_C(7);
@@ -86,11 +88,24 @@ static uint8_t *make_own(struct feed *f, uint64_t size, struct err *err)
     return f->own;
 }
 
+/* The ring's begin has room for a step of |size| bytes, and the part that was gone round is twice
+ * what is held.  So a run touches, and keeps in the cache, no more of the ring than it needs. */
+static bool may_turn(struct feed *f, uint64_t size)
+{
+    uint64_t at = f->head & (f->ring_size - 1);
+
+    if (at < f->ring_size / LAPS)
+        return false;
+    if (f->head - f->tail > at / 2)
+        feed_sees_releases(f);
+    return f->head - f->tail <= at / 2 && at - (f->head - f->tail) >= size;
+}
+
 static uint8_t *make_room(struct feed *f, uint64_t size, struct err *err)
 {
     for (;;) {
         uint64_t to_end = f->ring_size - (f->head & (f->ring_size - 1));
-        uint64_t skipped = size > to_end ? to_end : 0;
+        uint64_t skipped = size > to_end || may_turn(f, size) ? to_end : 0;
 
         if (size > f->ring_size)
             return make_own(f, size, err);
@@ -213,6 +228,9 @@ static int take_operation(struct feed *f, const struct rdump_operation *o, struc
         return -err->code;
     while (f->made - f->seen_released > f->mask)
         if (!feed_sees_releases(f) && !feed_wait_for_releases(f))
+            return 0;
+    while (f->made - atomic_load_explicit(&f->passed, memory_order_relaxed) >= FEED_AHEAD)
+        if (!feed_wait_until_taken(f))
             return 0;
     make_step(step, o, credential);
     if (places_find(&f->places, step, err) < 0)

@@ -40,7 +40,9 @@ static int take_steps(struct player *p, uint32_t *taken, struct err *err)
     int got;
 
     *taken = 0;
-    for (uint32_t i = 0; i < p->setup.dump_count && pace_wants_more(p); i++) {
+    for (uint32_t i = 0; i < p->setup.dump_count; i++) {
+        if (!pace_wants_more(p, &p->dumps[i]))
+            continue;
         got = steps_take(&p->dumps[i], STEPS_AT_ONCE, err);
         if (got < 0)
             return got;
@@ -66,6 +68,7 @@ static int go_on(struct player *p, struct err *err)
 
     if (result < 0)
         return result;
+    pace_weigh(p);
     do {
         result = take_steps(p, &taken, err);
         all += taken;

@@ -10,6 +10,9 @@
  * Answers are seen when they come.  Only with PACE_ASAP and many calls outstanding they may wait
  * for a 16th of their latency, 0.5 ms at most (pace_gather).
  *
+ * With PACE_ASAP and PICK_OLDEST no more operations are taken from the feeds than are needed to
+ * keep the player busy (pace_weigh).
+ *
  * Containment.  When an operation that changes something ends in another class than VERDICT_AS_
  * RECORDED and VERDICT_DIFFERENT_RESULT, the operations that depend on it (along |dependencies|,
  * also through others) are skipped because of it; so are operations whose handle is not known,

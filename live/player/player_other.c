@@ -88,6 +88,7 @@ static int end(struct player *p, struct play *play, const struct player_outcome 
         play->because = o->because;
     }
     play->chain = o->chain;
+    d->open--;
     play->state = PLAY_DONE;
     if (o->lesson.len &&
         verdict_taught(d->setup.verdicts, o->number, play->step, o->lesson, err) < 0)

@@ -8,12 +8,19 @@
  */
 #include "player/player_parts.h"
 
+#include <time.h>
+
 enum {
     SPIN_BEFORE = 70000, /* ns before a plan that the loop no longer sleeps, if it may spin */
     AHEAD = 2048,        /* steps that are ready are enough, if nothing can be sent anyway */
     GATHER_PART = 16,
     GATHER_LEAST = 64,    /* calls outstanding */
     GATHER_MOST = 500000, /* ns */
+    WINDOW_LEAST = 1024,  /* operations */
+    WINDOW_MOST = 1 << 24,
+    WEIGH = 5000000, /* ns */
+    BUSY_LEAST = 8,
+    BUSY_ENOUGH = 9, /* tenths of the time */
 };
 
 #define FAR 4e18 /* ns: 127 years */
@@ -124,15 +131,44 @@ void pace_gather(struct player *p)
     loop_gather(p->setup.loop, span < GATHER_MOST ? span : GATHER_MOST);
 }
 
-/* At full speed the oldest operations go first, so when no connection has room, others further
- * ahead can only wait.  What is held fits into the cache then. */
-bool pace_wants_more(const struct player *p)
+/* What may be held at full speed.  The oldest operations go first, so many are read and wait for
+ * long, if what they depend on is not done: when their turn comes, they have left the cache.  A
+ * player that is busy anyway needs no more of them to choose from; one that waits for answers,
+ * instead of working, gets twice as many each time, up to the horizon. */
+void pace_weigh(struct player *p)
+{
+    struct timespec worked;
+    int64_t now, busy;
+
+    if (p->window.most && p->now - p->window.at < WEIGH)
+        return;
+    now = loop_clock();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &worked);
+    busy = (int64_t)worked.tv_sec * 1000000000 + worked.tv_nsec - loop_spun(p->setup.loop);
+    if (!p->window.most) {
+        p->window.most = WINDOW_LEAST;
+    } else if ((busy - p->window.busy) * 10 < (now - p->window.at) * BUSY_LEAST) {
+        if (p->window.most < WINDOW_MOST)
+            p->window.most *= 2;
+    } else if ((busy - p->window.busy) * 10 > (now - p->window.at) * BUSY_ENOUGH &&
+               p->window.most > WINDOW_LEAST) {
+        p->window.most /= 2;
+    }
+    p->window.at = now;
+    p->window.busy = busy;
+}
+
+/* At full speed, when no connection has room, operations further ahead can only wait. */
+bool pace_wants_more(const struct player *p, const struct playing *d)
 {
     bool full = p->full || (p->count && p->full_count == p->count);
     const struct player_others *others = p->setup.others;
 
     if (others && others->full(others->ctx))
         return false;
-    return !full || p->queued < AHEAD || p->setup.pick != PICK_OLDEST ||
-           (p->setup.pace != PACE_ASAP && p->phase != PHASE_WARM_UP);
+    if (p->setup.pick != PICK_OLDEST || (p->setup.pace != PACE_ASAP && p->phase != PHASE_WARM_UP))
+        return true;
+    if (full && p->queued >= AHEAD)
+        return false;
+    return others || d->open < p->window.most; /* other players may wait for any of them */
 }

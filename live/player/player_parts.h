@@ -124,7 +124,7 @@ struct playing {
     /* At least the horizon: the operations from |base| to |given|, and, of those that the next one
      * may depend on, all. */
     struct play *ring;
-    uint32_t mask, horizon;
+    uint32_t mask, horizon, open; /* |open|: operations that were taken and have not ended */
     uint64_t base, given; /* numbers: the oldest one that is not released; behind the newest */
     struct wake *wakes;   /* from |wake_at| to |wake_end| */
     uint32_t wake_at, wake_end, wake_cap;
@@ -166,11 +166,15 @@ struct player {
     const struct play *fresh[SEND_SOON]; /* queued last: a ring, */
     uint32_t fresh_end;                  /* which goes on here */
     uint64_t outstanding, done, differ;
-    uint64_t answers; /* since the last round */
-    int64_t latency;  /* ns: a moving mean */
-    int64_t room_at;  /* when the limit of all outstanding calls last gave room */
-    bool full;        /* that limit is reached */
-    bool gave_up;     /* a destination is gone */
+    uint64_t answers;     /* since the last round */
+    int64_t latency;      /* ns: a moving mean */
+    struct {              /* player_pace.c */
+        uint32_t most;    /* open operations of a dump before more are taken */
+        int64_t at, busy; /* when that was last weighed, and what the process had worked by then */
+    } window;
+    int64_t room_at; /* when the limit of all outstanding calls last gave room */
+    bool full;       /* that limit is reached */
+    bool gave_up;    /* a destination is gone */
     int64_t late;
     uint64_t random;
     int64_t cpu_user, cpu_system; /* when measuring began */
@@ -276,7 +280,9 @@ void pace_gather(struct player *p);
 /* Sets the timer for the next one. */
 int pace_sleep(struct player *p, struct err *err);
 /* Whether more steps are wanted from the feed. */
-bool pace_wants_more(const struct player *p);
+bool pace_wants_more(const struct player *p, const struct playing *d);
+/* Sets how many are held. */
+void pace_weigh(struct player *p);
 
 /* --- player_connect.c */
 

@@ -183,6 +183,7 @@ int steps_end(struct player *p, struct play *play, const struct play_end *end, s
         taint(play, play_number(play));
     p->done++;
     p->differ += verdict_differs(class);
+    play->in->open--;
     play->state = PLAY_DONE;
     player_wake(p);
     if (result == 0 && !was_sent)
@@ -336,6 +337,7 @@ static int enter(struct playing *d, const struct step *step, bool looks, struct 
         .state = PLAY_WAITS,
         .flags = flags,
     };
+    d->open++;
     if (!looks)
         return 0;
     if (note_made(d, step, number, err) < 0)

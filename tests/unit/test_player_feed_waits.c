@@ -3,6 +3,7 @@
  * both can end at any time. */
 /* links: room_live_player */
 #include "player_feed_case.h"
+#include "player/feed_parts.h"
 #include "record/nfsr.h"
 
 #include <fcntl.h>
@@ -153,6 +154,73 @@ static void without_bytes(void **state)
     dump_free(&d);
 }
 
+static void wait_until_shown(struct feed *feed, uint64_t steps)
+{
+    for (int i = 0;
+         i < 20000 && (atomic_load(&feed->shown) < steps || !atomic_load(&feed->thread_waits)); i++)
+        usleep(1000);
+    assert_int_equal(atomic_load(&feed->shown), steps);
+    assert_true(atomic_load(&feed->thread_waits));
+}
+
+/* However long the horizon is, the thread is no more than FEED_AHEAD steps before the player, and
+ * goes on when three quarters of them were taken. */
+static void not_far_ahead(void **state)
+{
+    enum { FAR = 8192, TAKEN = FEED_AHEAD / 4 * 3 };
+    struct rdump_operation nothing = { .source = 1, .client = 1, .server = 2 };
+    struct err err = { 0 };
+    const struct step *step;
+    struct played p;
+    struct dump d;
+
+    (void)state;
+    dump_begin_small(&d, FAR);
+    for (uint32_t n = 0; n < FAR; n++)
+        dump_put(&d, RDUMP_OPERATION, &nothing);
+    dump_end(&d);
+    play(&p, &d, (struct feed_setup){ 0 });
+    wait_until_shown(p.feed, FEED_AHEAD);
+    for (uint32_t n = 0; n < TAKEN - 1; n++)
+        assert_int_equal(next(&p, &step, &err), FEED_STEP);
+    usleep(20000);
+    wait_until_shown(p.feed, FEED_AHEAD);
+    assert_int_equal(next(&p, &step, &err), FEED_STEP);
+    wait_until_shown(p.feed, FEED_AHEAD + TAKEN);
+    assert_int_equal(feed_stats(p.feed).waits, 0);
+    stop(&p);
+    dump_free(&d);
+}
+
+/* What is released soon needs little of a long ring. */
+static void short_laps(void **state)
+{
+    static const uint8_t text[400];
+    enum { RING = 32 << 20, LAP = RING / 32, STEPS = 20000 };
+    const uint8_t *first = NULL, *last = NULL;
+    struct err err = { 0 };
+    const struct step *step;
+    struct played p;
+    struct dump d;
+
+    (void)state;
+    make_same(&d, STEPS, text, sizeof(text));
+    play(&p, &d, (struct feed_setup){ .bytes = RING });
+    for (uint32_t n = 0; n < STEPS; n++) {
+        const uint8_t *at;
+
+        assert_int_equal(next(&p, &step, &err), FEED_STEP);
+        at = (const uint8_t *)step->more;
+        first = !first || at < first ? at : first;
+        last = at > last ? at : last;
+        feed_release(p.feed);
+    }
+    assert_in_range(last - first, LAP / 2, 3 * LAP);
+    assert_int_equal(next(&p, &step, &err), FEED_END);
+    stop(&p);
+    dump_free(&d);
+}
+
 struct late {
     const struct buf *data;
     int fd;
@@ -286,7 +354,8 @@ int main(void)
         cmocka_unit_test(the_horizon),    cmocka_unit_test(long_steps),
         cmocka_unit_test(little_room),    cmocka_unit_test(without_bytes),
         cmocka_unit_test(before_a_stall), cmocka_unit_test(from_a_pipe),
-        cmocka_unit_test(ends_early),
+        cmocka_unit_test(ends_early),     cmocka_unit_test(not_far_ahead),
+        cmocka_unit_test(short_laps),
     };
 
     wire_init();
