@@ -67,17 +67,21 @@ static uint32_t find(const struct flows *f, const struct record_flow *r)
 {
     bool began = r->transport == IPPROTO_TCP && r->frame;
     uint64_t hash = hash_ends(r);
+    bool was_there = false; /* |found| was there before |r| was seen */
     uint32_t at, id, found = 0;
 
     for (id = table_first(&f->by_ends, hash, &at); id != TABLE_NONE;
          id = table_next(&f->by_ends, hash, &at)) {
         const struct record_flow *x = &f->all[id];
+        bool is_there = r->time == TIME_NONE || x->time <= r->time;
 
         if (!same_ends(x, r) || (began && x->frame != r->frame))
             continue;
-        /* of several, the latest that was there already */
-        if (!found || (id > found && (r->time == TIME_NONE || x->time <= r->time)))
+        /* of several, the latest that was there already, else the first; they come in any order */
+        if (!found || is_there > was_there || (is_there == was_there && (id > found) == is_there)) {
             found = id;
+            was_there = is_there;
+        }
     }
     return found;
 }
