@@ -91,10 +91,29 @@ int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t sinc
     return leave(s, object, MIRROR_QUEUED, since, err);
 }
 
+/* An EXCLUSIVE create that was sent again: the reference knows its verifier from the first time.
+ * The SUT does not, if the object was copied meanwhile (RFC 1813 s3.3.8). */
+static bool is_made_again(const struct shadow *s, const struct effect *e)
+{
+    return effect_makes_name(e) && e->succeeded && e->asked.bits & ASKED_HOW &&
+           e->asked.how == EXCLUSIVE && e->new_object && known_of(s, e->new_object)->was_copied;
+}
+
+/* It was there when the request came, which therefore changed nothing. */
+static bool was_there(const struct shadow *s, const struct request *r)
+{
+    const struct effect *e = effect_of(r);
+
+    return is_made_again(s, e) && known_of(s, e->new_object)->copied < r->begin &&
+           mirror_at(s->mirror, e->new_object)->state == MIRROR_SYNCHRONIZED;
+}
+
 int dispatch_mend(struct shadow *s, struct request *r, struct err *err)
 {
     bool is_known = effect_of(r)->rpc_status != STATUS_NONE && !r->is_partial;
 
+    if (is_known && was_there(s, r))
+        return 0;
     for (uint32_t i = 0; i < r->touch_count; i++) {
         struct mirror_object *object = mirror_at(s->mirror, r->touches[i].what.object);
 
@@ -156,14 +175,6 @@ static enum shadow_fate fate_of_object(const struct shadow *s, const struct requ
         (!needs_all && object->sut_handle_len))
         return FATE_COMPARED;
     return object->state == MIRROR_EXCLUDED ? FATE_EXCLUDED : FATE_NOT_SYNCHRONIZED;
-}
-
-/* An EXCLUSIVE create that was sent again: the reference knows its verifier from the first time.
- * The SUT does not, if the object was copied meanwhile (RFC 1813 s3.3.8). */
-static bool is_made_again(const struct shadow *s, const struct effect *e)
-{
-    return effect_makes_name(e) && e->succeeded && e->asked.bits & ASKED_HOW &&
-           e->asked.how == EXCLUSIVE && e->new_object && known_of(s, e->new_object)->was_copied;
 }
 
 /* No name at all (RFC 1813 s3.2): a server that takes it for a path may leave its export. */

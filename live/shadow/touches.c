@@ -279,6 +279,17 @@ static int note_changing(const struct touch *listing, const struct touch *changi
     return 0;
 }
 
+/* |x| has made something, which may have been there before for what is known of |r|, which ends
+ * now.  If |r| failed and would only have made the name, it comes after |x| on the SUT, and finds
+ * the name there. */
+static bool may_have_been_there(const struct touch *theirs, const struct touch *mine)
+{
+    const struct effect *e = effect_of(mine->request);
+
+    return theirs->request->has_made && bits_of(theirs, mine) & OVERLAP_NAME &&
+           (e->succeeded || effect_action(e) != ACTION_MAKE);
+}
+
 /* |mine| is of the request that ends now. */
 static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool *conflicts,
                 struct err *err)
@@ -289,7 +300,7 @@ static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool
 
     r->overlap |= (uint16_t)bits_of(mine, theirs);
     x->overlap |= (uint16_t)bits_of(theirs, mine);
-    if (x->overlap & OVERLAP_NAME && x->has_made && /* perhaps something else was there */
+    if (may_have_been_there(theirs, mine) &&
         dispatch_again(s, mirror_at(s->mirror, x->objects[TEE_NEW]), x->begin, err) < 0)
         return -err->code;
     if (note_changing(mine, theirs, err) < 0 || note_changing(theirs, mine, err) < 0)

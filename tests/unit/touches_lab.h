@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tests/unit/touches_lab.h
  *
- * Requests of clients on a few objects that are synchronized, for test_shadow_conflicts.c.
+ * Requests of clients on a few objects that are synchronized, for test_shadow_conflicts.c
+ * and test_shadow_made.c.
  */
 #ifndef TOUCHES_LAB_H
 #define TOUCHES_LAB_H
@@ -68,6 +69,7 @@ struct asking {
     uint32_t failed, named; /* status; what the name stands for */
     struct sattr3 set;
     uint64_t offset;
+    enum createmode3 how;
 };
 
 static struct diropargs3 at(uint32_t directory, const char *name)
@@ -81,7 +83,8 @@ static void write_arguments(const struct asking *a, struct buf *to)
     static const uint8_t ten[10];
     struct WRITE3args write = { handle_of(a->on), a->offset, 10, FILE_SYNC, { ten, 10 } };
     struct SETATTR3args set = { .object = handle_of(a->on), .new_attributes = a->set };
-    struct CREATE3args create = { at(a->on, a->name), { .obj_attributes = a->set } };
+    struct CREATE3args create = { at(a->on, a->name),
+                                  { .mode = a->how, .obj_attributes = a->set } };
     struct MKDIR3args mkdir = { at(a->on, a->name), a->set };
     struct REMOVE3args remove = { at(a->on, a->name) };
     struct RENAME3args move = { at(a->on, a->name), at(a->to, a->name2) };
