@@ -109,7 +109,8 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
     pair.past = options->middle ? &e->conns.past : NULL;
     pair.ctx = e;
     if (!e->link || conns_init(&e->conns, &host, options, err) < 0 ||
-        objects_init(&e->objects, sink, options->same, err) < 0 ||
+        (options->small_objects ? objects_init_small : objects_init)(&e->objects, sink,
+                                                                     options->same, err) < 0 ||
         pair_init(&e->pair, options, &pair, err) < 0) {
         if (!e->link)
             err_memory(err, "an engine");

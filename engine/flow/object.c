@@ -5,19 +5,49 @@
 
 #include <stdlib.h>
 
-int objects_init(struct objects *o, const struct sink *sink, const struct same_servers *same,
-                 struct err *err)
+/* Makes room for the object |id|. */
+static int reserve(struct objects *o, uint32_t id)
+{
+    uint64_t cap = o->object_cap;
+    uint8_t *grown;
+
+    if (id < o->object_cap)
+        return 0;
+    grown = grow_array(o->objects, o->stride, (uint64_t)id + 1, &cap, UINT32_MAX);
+    if (!grown)
+        return -ERR_SYSTEM;
+    o->objects = grown;
+    o->object_cap = (uint32_t)cap;
+    return 0;
+}
+
+static int init(struct objects *o, uint32_t near, const struct sink *sink,
+                const struct same_servers *same, struct err *err)
 {
     memset(o, 0, sizeof(*o));
+    o->near = near;
+    o->stride = (uint32_t)offsetof(struct object, near) + near; /* a multiple of 8 */
     o->sink = *sink;
     if (same)
         o->same = *same;
     o->age = 1;
     /* element 0 is none */
-    if (GROW(o->objects, 0, o->object_cap) < 0 || GROW(o->names, 0, o->name_cap) < 0 ||
+    if (reserve(o, 0) < 0 || GROW(o->names, 0, o->name_cap) < 0 ||
         GROW(o->paths, 0, o->path_cap) < 0 || GROW(o->hosts, 0, o->host_cap) < 0)
         return err_memory(err, "objects and names");
     return 0;
+}
+
+int objects_init(struct objects *o, const struct sink *sink, const struct same_servers *same,
+                 struct err *err)
+{
+    return init(o, HANDLE_NEAR, sink, same, err);
+}
+
+int objects_init_small(struct objects *o, const struct sink *sink, const struct same_servers *same,
+                       struct err *err)
+{
+    return init(o, HANDLE_FAR, sink, same, err);
 }
 
 void objects_free(struct objects *o)
@@ -30,17 +60,17 @@ void objects_free(struct objects *o)
     index_free(&o->by_name);
     index_free(&o->by_path);
     index_free(&o->by_host);
-    arena_free(&o->arena);
+    texts_free(&o->texts);
     memset(o, 0, sizeof(*o));
 }
 
 static int put_object(struct objects *o, uint32_t id, struct seen seen, struct err *err)
 {
-    const struct object *x = &o->objects[id];
+    const struct object *x = object_at(o, id);
     struct record r = { .kind = RECORD_OBJECT,
                         .object = { .id = id,
                                     .server = o->hosts[x->server],
-                                    .handle = { object_handle(x), x->handle_len },
+                                    .handle = object_handle(o, x),
                                     .type = x->type,
                                     .fsid = x->fsid,
                                     .fileid = x->fileid,
@@ -58,21 +88,29 @@ uint64_t object_hash(uint32_t server, struct bytes handle)
 uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uint64_t hash,
                     struct err *err)
 {
-    struct object x = { .server = server, .handle_len = handle.len };
-    uint32_t id = o->object_count + 1;
+    uint32_t id = o->object_count + 1, far = 1;
+    struct object *x;
 
-    if (handle.len <= HANDLE_NEAR)
-        memcpy(x.handle.near, handle.data, handle.len);
-    else
-        x.handle.far = arena_copy(&o->arena, handle.data, handle.len);
-    if ((handle.len > HANDLE_NEAR && !x.handle.far) || GROW(o->objects, id, o->object_cap) < 0 ||
-        index_reserve(&o->by_handle, 1) < 0) {
+    if (handle.len > UINT16_MAX) {
+        err_set(err, ERR_INPUT, "a handle of %u bytes", handle.len);
+        return 0;
+    }
+    if (handle.len > o->near)
+        far = texts_add(&o->texts, handle.data, handle.len);
+    if (!far || reserve(o, id) < 0 || index_reserve(&o->by_handle, 1) < 0) {
         err_memory(err, "objects and names");
         return 0;
     }
     index_put(&o->by_handle, (uint32_t)hash, id);
     o->object_count = id;
-    o->objects[id] = x;
+    x = object_at(o, id);
+    memset(x, 0, o->stride);
+    x->server = server;
+    x->handle_len = (uint16_t)handle.len;
+    if (handle.len > o->near)
+        memcpy(x->near, &far, sizeof(far));
+    else if (handle.len)
+        memcpy(x->near, handle.data, handle.len);
     return id;
 }
 
@@ -84,9 +122,9 @@ static uint32_t object_find(const struct objects *o, uint32_t server, struct byt
 
     for (place = index_first(&o->by_handle, (uint32_t)hash, &at); place;
          place = index_next(&o->by_handle, (uint32_t)hash, &at)) {
-        const struct object *x = &o->objects[place->slot];
+        const struct object *x = object_at(o, place->slot);
         if (x->server == server && x->handle_len == handle.len &&
-            !memcmp(object_handle(x), handle.data, handle.len))
+            !memcmp(object_handle(o, x).data, handle.data, handle.len))
             return place->slot;
     }
     return 0;
@@ -106,7 +144,7 @@ void object_fetch(const struct objects *o, uint64_t hash)
     const struct index_place *place = index_first(&o->by_handle, (uint32_t)hash, &at);
 
     if (place)
-        __builtin_prefetch(&o->objects[place->slot]);
+        __builtin_prefetch(object_at(o, place->slot));
 }
 
 uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, struct seen seen,
@@ -125,7 +163,7 @@ uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, stru
 static int keep_one_name(struct objects *o, uint32_t object, const struct moment *m,
                          struct err *err)
 {
-    uint32_t first = o->objects[object].name, latest = first;
+    uint32_t first = object_at(o, object)->name, latest = first;
 
     for (uint32_t id = first; id; id = o->names[id].next)
         if (o->names[id].changed > o->names[latest].changed)
@@ -136,7 +174,7 @@ static int keep_one_name(struct objects *o, uint32_t object, const struct moment
 int object_describe(struct objects *o, uint32_t object, struct object_identity identity,
                     const struct moment *m, struct err *err)
 {
-    struct object *x = &o->objects[object];
+    struct object *x = object_at(o, object);
     int rc = 0;
 
     if (x->type == identity.type &&

@@ -14,33 +14,29 @@
  * back an older state.  A reply that only shows a name teaches nothing about it if the name changed
  * after the call was sent.
  *
- * Memory: about 240 bytes for each object with one name, and 55 bytes and the text for each further
+ * Memory: about 220 bytes for each object with one name, and 50 bytes and the text for each further
  * name.  Nothing is forgotten.
  */
 #ifndef NFSDIGEST_FLOW_OBJECT_H
 #define NFSDIGEST_FLOW_OBJECT_H
 
-#include "base/arena.h"
 #include "flow/seen.h"
 #include "base/index.h"
+#include "base/texts.h"
 #include "flow/host.h"
 #include "record/record.h"
 
 enum {
     HANDLE_NEAR = 44, /* bytes, enough for most servers; a look-up then reads no other memory */
+    HANDLE_FAR = 4,   /* bytes of the number of a longer one */
     ROOTS_MAX = 4096, /* MOUNT paths that change when a directory in them is renamed; further ones
                        * stay as MOUNT gave them */
 };
 
 struct object {
-    uint32_t server; /* host id */
-    uint32_t handle_len;
-    union {
-        uint8_t near[HANDLE_NEAR];
-        const uint8_t *far;
-    } handle;
     uint64_t fsid, fileid;
     uint64_t modified_by; /* latest operation that changes it */
+    uint32_t server;      /* host id */
     uint32_t name;        /* first of the names that stand for it now, or 0 */
     uint32_t root;        /* first of the MOUNT paths that stand for it; its path begins there */
     uint32_t children;    /* number of names in it that stand for something now */
@@ -48,18 +44,15 @@ struct object {
     uint32_t path_age;
     uint8_t type;   /* enum object_type */
     bool described; /* its attributes were seen */
+    uint16_t handle_len;
+    uint8_t near[]; /* |near| bytes: the handle, or its number in the texts if it is longer */
 };
-
-static inline const uint8_t *object_handle(const struct object *object)
-{
-    return object->handle_len <= HANDLE_NEAR ? object->handle.near : object->handle.far;
-}
 
 #define OF_SERVER                                                                                  \
     (UINT32_C(1) << 31) /* in place of a directory's id: MOUNT paths of this host id */
 
 struct name {
-    const uint8_t *text;
+    uint32_t text; /* name_text */
     uint32_t len;
     uint32_t parent;         /* object id, or OF_SERVER and a host id */
     uint32_t object;         /* the object it stands for now; 0: none, or unknown */
@@ -68,7 +61,7 @@ struct name {
 };
 
 struct path {
-    const uint8_t *text;
+    uint32_t text; /* path_name */
     uint32_t len;
     uint32_t parent;
     uint32_t object;
@@ -77,18 +70,44 @@ struct path {
 struct objects {
     struct sink sink;
     struct same_servers same;
-    struct object *objects;
+    uint8_t *objects; /* object_at */
+    uint32_t near, stride;
     struct name *names;
     struct path *paths;
     struct address *hosts;
     uint32_t object_count, object_cap, name_count, name_cap, path_count, path_cap, host_count,
         host_cap;
     struct index by_handle, by_name, by_path, by_host; /* by the lower half of their hashes */
-    struct arena arena;
+    struct texts texts;
     uint32_t roots[ROOTS_MAX]; /* names that are MOUNT paths and stand for something */
     uint32_t root_count;
     uint32_t age; /* of the tree: a move of a directory makes all cached paths old */
 };
+
+static inline struct object *object_at(const struct objects *o, uint32_t id)
+{
+    return (struct object *)(void *)(o->objects + (size_t)id * o->stride);
+}
+
+static inline struct bytes object_handle(const struct objects *o, const struct object *object)
+{
+    uint32_t far;
+
+    if (object->handle_len <= o->near)
+        return (struct bytes){ object->near, object->handle_len };
+    memcpy(&far, object->near, sizeof(far));
+    return (struct bytes){ texts_at(&o->texts, far), object->handle_len };
+}
+
+static inline struct bytes name_text(const struct objects *o, const struct name *name)
+{
+    return (struct bytes){ texts_at(&o->texts, name->text), name->len };
+}
+
+static inline struct bytes path_name(const struct objects *o, const struct path *path)
+{
+    return (struct bytes){ texts_at(&o->texts, path->text), path->len };
+}
 
 /* When something was learned: from |operation|, called at |since| and answered at |time|. */
 struct moment {
@@ -96,7 +115,10 @@ struct moment {
     int64_t since, time;
 };
 
-/* |same| may be NULL. */
+/* |same| may be NULL.  objects_init_small: handles take no more bytes than they have, but each
+ * look-up reads other memory. */
+int objects_init_small(struct objects *o, const struct sink *sink, const struct same_servers *same,
+                       struct err *err);
 int objects_init(struct objects *o, const struct sink *sink, const struct same_servers *same,
                  struct err *err);
 void objects_free(struct objects *o);

@@ -14,13 +14,13 @@ static int learn_object(struct objects *o, const struct record_object *r, struct
     if (!r->id || r->id > o->object_count) /* else more is known of it now */
         id = object_add(o, server, r->handle, object_hash(server, r->handle), err);
     if (!id)
-        return -ERR_SYSTEM;
+        return -err->code;
     if (id != r->id)
         return err_set(err, ERR_INPUT, "objects are not numbered in a row");
-    o->objects[id].type = r->type;
-    o->objects[id].fsid = r->fsid;
-    o->objects[id].fileid = r->fileid;
-    o->objects[id].described = r->fileid != 0;
+    object_at(o, id)->type = r->type;
+    object_at(o, id)->fsid = r->fsid;
+    object_at(o, id)->fileid = r->fileid;
+    object_at(o, id)->described = r->fileid != 0;
     return 0;
 }
 
@@ -42,7 +42,7 @@ static int learn_name(struct objects *o, const struct record_name *r, struct err
         return err_set(err, ERR_INPUT, "a name refers to an object that is not there");
     if (!object && (!parent || r->event != NAME_REMOVED))
         return err_set(err, ERR_INPUT, "a name refers to no object");
-    id = name_get(o, parent ? parent : OF_SERVER | o->objects[object].server, r->name, err);
+    id = name_get(o, parent ? parent : OF_SERVER | object_at(o, object)->server, r->name, err);
     if (!id)
         return -ERR_SYSTEM;
     o->names[id].changed = r->time;

@@ -21,7 +21,8 @@ uint32_t name_find(const struct objects *o, uint32_t parent, struct bytes name)
     for (place = index_first(&o->by_name, hash, &at); place;
          place = index_next(&o->by_name, hash, &at)) {
         const struct name *n = &o->names[place->slot];
-        if (n->parent == parent && n->len == name.len && !memcmp(n->text, name.data, name.len))
+        if (n->parent == parent && n->len == name.len &&
+            !memcmp(name_text(o, n).data, name.data, name.len))
             return place->slot;
     }
     return 0;
@@ -32,7 +33,7 @@ static uint32_t name_add(struct objects *o, uint32_t parent, struct bytes name, 
     struct name n = { .len = name.len, .parent = parent, .changed = INT64_MIN };
     uint32_t id = o->name_count + 1;
 
-    n.text = arena_copy(&o->arena, name.data, name.len);
+    n.text = texts_add(&o->texts, name.data, name.len);
     if (!n.text || GROW(o->names, id, o->name_cap) < 0 || index_reserve(&o->by_name, 1) < 0) {
         err_memory(err, "objects and names");
         return 0;
@@ -65,8 +66,8 @@ uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes nam
 /* The path of |object| is another one, and so are those of all that is below it. */
 static void path_changed(struct objects *o, uint32_t object)
 {
-    o->objects[object].path_age = 0;
-    if (o->objects[object].children)
+    object_at(o, object)->path_age = 0;
+    if (object_at(o, object)->children)
         o->age++;
 }
 
@@ -94,7 +95,7 @@ void name_attach(struct objects *o, uint32_t name, uint32_t object, bool first)
     if (name_is_root(n))
         root_note(o, name);
     else
-        o->objects[n->parent].children++;
+        object_at(o, n->parent)->children++;
     if (head && !first) { /* behind the first, before the others: it is the most certain of them */
         n->previous = head;
         n->next = o->names[head].next;
@@ -119,7 +120,7 @@ void name_detach(struct objects *o, uint32_t name)
     if (name_is_root(n))
         root_forget(o, name);
     else
-        o->objects[n->parent].children--;
+        object_at(o, n->parent)->children--;
     if (n->next)
         o->names[n->next].previous = n->previous;
     if (n->previous) {
@@ -138,7 +139,7 @@ int name_put(struct objects *o, enum name_event event, uint32_t name, const stru
     struct record r = { .kind = RECORD_NAME,
                         .name = { .event = (uint8_t)event,
                                   .parent = name_is_root(n) ? 0 : n->parent,
-                                  .name = name_text(n),
+                                  .name = name_text(o, n),
                                   .object = n->object,
                                   .operation = m->operation,
                                   .time = m->time } };
@@ -178,8 +179,9 @@ static int end_for_good(struct objects *o, uint32_t name, enum name_event event,
     uint32_t object = o->names[name].object;
     int rc = name_end(o, name, event, m, err);
 
-    if (rc == 0 && object && !o->objects[object].name && o->objects[object].type == OBJECT_DIR)
-        rc = names_end(o, o->objects[object].root, 0, m, err);
+    if (rc == 0 && object && !object_at(o, object)->name &&
+        object_at(o, object)->type == OBJECT_DIR)
+        rc = names_end(o, object_at(o, object)->root, 0, m, err);
     return rc;
 }
 
@@ -191,10 +193,10 @@ static int break_circle(struct objects *o, uint32_t parent, uint32_t object, con
 {
     uint32_t at = parent, oldest = 0;
 
-    if (!o->objects[object].children)
+    if (!object_at(o, object)->children)
         return 0;
     for (uint32_t depth = 0; at != object && depth < PATH_DEPTH_MAX; depth++) {
-        uint32_t name = o->objects[at].name;
+        uint32_t name = object_at(o, at)->name;
         if (!name)
             return 0;
         if (!oldest || o->names[name].changed < o->names[oldest].changed)
@@ -227,11 +229,11 @@ static int stand_for(struct objects *o, uint32_t name, const struct binding *b,
 static int move_unseen(struct objects *o, uint32_t name, const struct binding *b,
                        const struct moment *m, struct err *err)
 {
-    const struct place to = { o->names[name].parent, name_text(&o->names[name]) };
-    uint32_t others = o->objects[b->object].name;
+    const struct place to = { o->names[name].parent, name_text(o, &o->names[name]) };
+    uint32_t others = object_at(o, b->object)->name;
     struct root_move move;
     int rc = root_move_begin(
-        o, &move, (struct place){ o->names[others].parent, name_text(&o->names[others]) }, err);
+        o, &move, (struct place){ o->names[others].parent, name_text(o, &o->names[others]) }, err);
 
     if (rc == 0)
         rc = names_end(o, others, name, m, err);
@@ -254,7 +256,7 @@ static bool is_old(const struct objects *o, uint32_t name, enum name_event event
 
 int object_bind(struct objects *o, const struct binding *b, const struct moment *m, struct err *err)
 {
-    const struct object *x = &o->objects[b->object];
+    const struct object *x = object_at(o, b->object);
     uint32_t id;
     int rc = 0;
 
@@ -308,7 +310,7 @@ int object_alone(struct objects *o, const struct binding *b, const struct moment
 
     if (!keep || o->names[keep].object != b->object)
         return 0;
-    for (uint32_t id = o->objects[b->object].name; rc == 0 && id; id = next) {
+    for (uint32_t id = object_at(o, b->object)->name; rc == 0 && id; id = next) {
         next = o->names[id].next;
         if (id != keep && !is_old(o, id, NAME_SEEN, m))
             rc = name_end(o, id, NAME_GONE, m, err);

@@ -24,18 +24,13 @@ static inline bool name_is_root(const struct name *name)
 /* The first of the names of |object| that are like |name|: MOUNT paths, or names in directories. */
 static inline uint32_t *names_like(struct objects *o, const struct name *name, uint32_t object)
 {
-    return name_is_root(name) ? &o->objects[object].root : &o->objects[object].name;
+    return name_is_root(name) ? &object_at(o, object)->root : &object_at(o, object)->name;
 }
 
 /* Return the id of a name; |parent| is as in struct name.  name_find returns 0 if there is no such
  * name.  name_get then adds it; it returns 0 with |err| filled on failure. */
 uint32_t name_find(const struct objects *o, uint32_t parent, struct bytes name);
 uint32_t name_get(struct objects *o, uint32_t parent, struct bytes name, struct err *err);
-
-static inline struct bytes name_text(const struct name *name)
-{
-    return (struct bytes){ name->text, name->len };
-}
 
 /* Adds a name, which must stand for nothing, to the names of |object|, or removes it from its
  * object's.  |first|: the path of |object| goes through this name from now on. */

@@ -23,7 +23,7 @@ static uint32_t path_find(const struct objects *o, uint32_t parent, uint32_t obj
          place = index_next(&o->by_path, hash, &at)) {
         const struct path *p = &o->paths[place->slot];
         if (p->parent == parent && p->object == object && p->len == name.len &&
-            !memcmp(p->text, name.data, name.len))
+            !memcmp(path_name(o, p).data, name.data, name.len))
             return place->slot;
     }
     return 0;
@@ -36,7 +36,7 @@ uint32_t path_add(struct objects *o, uint32_t parent, uint32_t object, struct by
     struct path p = { .len = name.len, .parent = parent, .object = object };
     uint32_t id = o->path_count + 1;
 
-    p.text = arena_copy(&o->arena, name.data, name.len);
+    p.text = texts_add(&o->texts, name.data, name.len);
     if (!p.text || GROW(o->paths, id, o->path_cap) < 0 || index_reserve(&o->by_path, 1) < 0) {
         err_memory(err, "objects and names");
         return 0;
@@ -80,11 +80,11 @@ static uint32_t path_of(struct objects *o, uint32_t object, struct err *err)
 
     /* up to an object whose path is known, then down again */
     for (;;) {
-        const struct object *x = &o->objects[at];
+        const struct object *x = object_at(o, at);
         if (x->path_age == o->age)
             path = x->path;
         else if (x->root)
-            path = path_id(o, 0, 0, name_text(&o->names[x->root]), err);
+            path = path_id(o, 0, 0, name_text(o, &o->names[x->root]), err);
         else if (!x->name || depth == PATH_DEPTH_MAX)
             path = path_id(o, 0, at, (struct bytes){ 0 }, err);
         else {
@@ -95,19 +95,19 @@ static uint32_t path_of(struct objects *o, uint32_t object, struct err *err)
         break;
     }
     while (path) {
-        o->objects[at].path = path;
-        o->objects[at].path_age = o->age;
+        object_at(o, at)->path = path;
+        object_at(o, at)->path_age = o->age;
         if (!depth)
             break;
         at = way[--depth];
-        path = path_id(o, path, 0, name_text(&o->names[o->objects[at].name]), err);
+        path = path_id(o, path, 0, name_text(o, &o->names[object_at(o, at)->name]), err);
     }
     return path;
 }
 
 uint32_t object_path(struct objects *o, uint32_t object, struct bytes name, struct err *err)
 {
-    const struct object *x = &o->objects[object];
+    const struct object *x = object_at(o, object);
     bool dots = name_is_dots(name);
     uint32_t path;
 
@@ -130,7 +130,7 @@ int path_text(const struct objects *o, uint32_t path, struct buf *out, struct er
         const struct path *p = &o->paths[way[depth]];
         if (out->len && out->data[out->len - 1] != '/' && buf_append(out, "/", 1) < 0)
             return err_memory(err, "objects and names");
-        if (buf_append(out, p->text, p->len) < 0)
+        if (buf_append(out, path_name(o, p).data, p->len) < 0)
             return err_memory(err, "objects and names");
     }
     return 1;

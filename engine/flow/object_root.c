@@ -9,7 +9,7 @@
 int object_mounted(struct objects *o, uint32_t object, struct bytes path, const struct moment *m,
                    struct err *err)
 {
-    uint32_t id = name_get(o, OF_SERVER | o->objects[object].server, path, err);
+    uint32_t id = name_get(o, OF_SERVER | object_at(o, object)->server, path, err);
     int rc = 0;
 
     if (!id)
@@ -41,8 +41,9 @@ static bool leads_to(struct bytes above, struct bytes path, struct bytes *rest)
 int root_move_begin(struct objects *o, struct root_move *move, struct place from, struct err *err)
 {
     *move = (struct root_move){ .object = object_named(o, from.parent, from.name), .from = from };
-    move->needed = o->root_count && (!move->object || o->objects[move->object].type == OBJECT_DIR ||
-                                     o->objects[move->object].type == OBJECT_UNKNOWN);
+    move->needed =
+        o->root_count && (!move->object || object_at(o, move->object)->type == OBJECT_DIR ||
+                          object_at(o, move->object)->type == OBJECT_UNKNOWN);
     if (move->needed && !(move->old = object_path(o, from.parent, from.name, err)))
         return -ERR_SYSTEM;
     return 0;
@@ -85,10 +86,10 @@ static int replace_all(struct objects *o, uint32_t server, const struct rerootin
 
     for (uint32_t i = 0; i < o->root_count; i++)
         if (o->names[o->roots[i]].parent == (OF_SERVER | server) &&
-            leads_to(r->old, name_text(&o->names[o->roots[i]]), &rest))
+            leads_to(r->old, name_text(o, &o->names[o->roots[i]]), &rest))
             found[count++] = o->roots[i];
     for (uint32_t i = 0; rc == 0 && i < count; i++)
-        if (o->names[found[i]].object && leads_to(r->old, name_text(&o->names[found[i]]), &rest))
+        if (o->names[found[i]].object && leads_to(r->old, name_text(o, &o->names[found[i]]), &rest))
             rc = replace(o, found[i], rest, r, err);
     return rc;
 }
@@ -117,17 +118,18 @@ static int renamed_root(const struct root_move *move, struct bytes root, const s
 static int replace_own(struct objects *o, const struct root_move *move, const struct place *to,
                        const struct rerooting *r, struct err *err)
 {
-    uint32_t found[ROOTS_MAX], count = 0, server = o->objects[move->from.parent].server;
+    uint32_t found[ROOTS_MAX], count = 0, server = object_at(o, move->from.parent)->server;
     const struct buf *path = r->above;
     struct buf own = { 0 };
     int rc = 0;
 
-    for (uint32_t id = move->object ? o->objects[move->object].root : 0; id && count < ROOTS_MAX;
+    for (uint32_t id = move->object ? object_at(o, move->object)->root : 0; id && count < ROOTS_MAX;
          id = o->names[id].next)
-        if (o->names[id].len != path->len || memcmp(o->names[id].text, path->data, path->len))
+        if (o->names[id].len != path->len ||
+            memcmp(name_text(o, &o->names[id]).data, path->data, path->len))
             found[count++] = id;
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        const struct rerooting mine = { name_text(&o->names[found[i]]), &own, r->m };
+        const struct rerooting mine = { name_text(o, &o->names[found[i]]), &own, r->m };
         if (o->names[found[i]].object != move->object)
             continue;
         rc = renamed_root(move, mine.old, to, path, &own) < 0 ? err_memory(err, "objects and names")
@@ -140,7 +142,7 @@ static int replace_own(struct objects *o, const struct root_move *move, const st
 int root_move_end(struct objects *o, const struct root_move *move, const struct place *to,
                   const struct moment *m, struct err *err)
 {
-    uint32_t server = o->objects[move->from.parent].server, id;
+    uint32_t server = object_at(o, move->from.parent)->server, id;
     struct buf old = { 0 }, path = { 0 };
     struct rerooting r = { .above = &path, .m = m };
     int rc = 0, known;

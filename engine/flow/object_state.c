@@ -31,20 +31,20 @@ int objects_save(const struct objects *o, struct buf *out)
     for (uint32_t i = 1; !bad && i <= o->host_count; i++)
         bad |= pack_value(out, o->hosts[i]);
     for (uint32_t i = 1; !bad && i <= o->object_count; i++) {
-        const struct object *x = &o->objects[i];
+        const struct object *x = object_at(o, i);
 #define SAVE(field) bad |= pack_value(out, x->field);
         OBJECT_PLAIN(SAVE)
-        bad |= pack_bytes(out, object_handle(x), x->handle_len);
+        bad |= pack_bytes(out, object_handle(o, x).data, x->handle_len);
     }
     for (uint32_t i = 1; !bad && i <= o->name_count; i++) {
         const struct name *x = &o->names[i];
         NAME_PLAIN(SAVE)
-        bad |= pack_bytes(out, x->text, x->len);
+        bad |= pack_bytes(out, name_text(o, x).data, x->len);
     }
     for (uint32_t i = 1; !bad && i <= o->path_count; i++) {
         const struct path *x = &o->paths[i];
         PATH_PLAIN(SAVE)
-        bad |= pack_bytes(out, x->text, x->len);
+        bad |= pack_bytes(out, path_name(o, x).data, x->len);
     }
     return bad ? -ERR_SYSTEM : 0;
 }
@@ -70,12 +70,11 @@ static int restore_objects(struct objects *o, struct unpack *in, const struct co
             break;
         }
         if (!object_add(o, x.server, handle, object_hash(x.server, handle), err))
-            return -ERR_SYSTEM;
-        own = &o->objects[id];
+            return -err->code;
         x.children = 0; /* count_names counts them */
-        x.handle_len = own->handle_len;
-        x.handle = own->handle;
-        *own = x;
+        own = object_at(o, id);
+#define TAKE(field) own->field = x.field;
+        OBJECT_PLAIN(TAKE)
     }
     return 0;
 }
@@ -190,11 +189,11 @@ static bool count_names(struct objects *o)
             return false;
         names += n->object != 0;
         if (n->object && !name_is_root(n))
-            o->objects[n->parent].children++;
+            object_at(o, n->parent)->children++;
     }
     for (uint32_t id = 1; id <= o->object_count; id++)
-        if (!count_list(o, id, o->objects[id].name, false, &listed) ||
-            !count_list(o, id, o->objects[id].root, true, &listed))
+        if (!count_list(o, id, object_at(o, id)->name, false, &listed) ||
+            !count_list(o, id, object_at(o, id)->root, true, &listed))
             return false;
     return names == listed && count_roots(o);
 }

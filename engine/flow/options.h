@@ -39,8 +39,10 @@ struct engine_options {
     bool block_digests;              /* of file contents (base/blocks.h); not in the table */
     bool middle;                     /* the first frame is in the middle of a capture: see
                                       * engine_border; not in the table */
-    bool messages_only;              /* only for a tap: keep no objects, names and paths, and leave
-                                      * them out of operations; not in the table */
+    bool small_objects; /* keep handles in less memory, which costs time (object.h); not
+                         * in the table */
+    bool messages_only; /* only for a tap: keep no objects, names and paths, and leave
+                         * them out of operations; not in the table */
 };
 
 enum engine_unit {

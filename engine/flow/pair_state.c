@@ -137,11 +137,11 @@ static int save_changes(const struct objects *o, struct buf *out)
     int bad = 0;
 
     for (uint32_t i = 1; i <= o->object_count; i++)
-        count += o->objects[i].modified_by != 0;
+        count += object_at(o, i)->modified_by != 0;
     bad |= pack_value(out, count);
     for (uint32_t i = 1; !bad && i <= o->object_count; i++)
-        if (o->objects[i].modified_by)
-            bad |= pack_value(out, i) | pack_value(out, o->objects[i].modified_by);
+        if (object_at(o, i)->modified_by)
+            bad |= pack_value(out, i) | pack_value(out, object_at(o, i)->modified_by);
     return bad;
 }
 
@@ -157,7 +157,7 @@ static void restore_changes(struct objects *o, struct unpack *in)
         if (id > o->object_count)
             in->failed = true;
         else
-            o->objects[id].modified_by = operation;
+            object_at(o, id)->modified_by = operation;
     }
 }
 

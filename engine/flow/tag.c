@@ -11,7 +11,7 @@
  * all; then this operation is the latest change, if it is one. */
 static void depend(struct objects *o, struct record_operation *op, uint32_t object, bool modifies)
 {
-    struct object *x = &o->objects[object];
+    struct object *x = object_at(o, object);
 
     if (!object)
         return;
@@ -111,10 +111,10 @@ static int describe(struct objects *o, uint32_t object, struct scan_attributes a
 {
     struct scan_identity i;
 
-    if (!about.data || o->objects[object].described)
+    if (!about.data || object_at(o, object)->described)
         return 0;
     i = scan_identify(about);
-    o->objects[object].described = i.type != OBJECT_UNKNOWN;
+    object_at(o, object)->described = i.type != OBJECT_UNKNOWN;
     return i.type ? object_describe(o, object, (struct object_identity){ i.type, i.fsid, i.fileid },
                                     m, err)
                   : 0;
@@ -126,7 +126,7 @@ static int describe(struct objects *o, uint32_t object, struct scan_attributes a
 static int tell_directory(struct objects *o, uint32_t object, int64_t status,
                           const struct moment *m, struct err *err)
 {
-    struct object *x = &o->objects[object];
+    struct object *x = object_at(o, object);
 
     if (!object || x->type == OBJECT_DIR || status == STATUS_NONE || status == NFS3ERR_NOTDIR ||
         (status != 0 && x->type != OBJECT_UNKNOWN))
@@ -140,7 +140,7 @@ static int tell_directory(struct objects *o, uint32_t object, int64_t status,
 static int bind(struct objects *o, const struct binding *b, struct scan_attributes about,
                 const struct moment *m, struct err *err)
 {
-    const struct object *x = &o->objects[b->object];
+    const struct object *x = object_at(o, b->object);
     int rc = object_bind(o, b, m, err);
     struct scan_identity i;
 
@@ -240,8 +240,8 @@ int tag_reply(struct objects *o, struct waiting *w, const struct scan *s, uint32
             return -ERR_SYSTEM;
         op->new_object = made;
         if (w->binds & ROLE_NAME) { /* maybe behind the handle of what was there before */
-            o->objects[made].described = false;
-            o->objects[made].modified_by = op->id;
+            object_at(o, made)->described = false;
+            object_at(o, made)->modified_by = op->id;
         }
         rc = describe(o, made, s->attributes_new, &m, err);
         if (rc == 0 && root.len)

@@ -287,6 +287,7 @@ bool tap_wants_announcement(struct tap *t)
 struct tap *tap_new(const struct tap_host *host, struct err *err)
 {
     const struct sink sink = { host->put, host->ctx };
+    const struct engine_options options = { .small_objects = true };
     struct tap *t = calloc(1, sizeof(*t));
 
     if (!t || !pool_init(&t->joints, sizeof(struct joint))) {
@@ -295,7 +296,7 @@ struct tap *tap_new(const struct tap_host *host, struct err *err)
         return NULL;
     }
     t->host = *host;
-    t->engine = engine_new(NULL, &sink, NULL, err);
+    t->engine = engine_new(&options, &sink, NULL, err);
     if (!t->engine) {
         tap_free(t);
         return NULL;

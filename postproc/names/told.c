@@ -56,10 +56,10 @@ static int tell_object(struct told *t, uint64_t id, struct err *err)
         return 0;
     if (rc < 0)
         return rc;
-    x = &t->objects->objects[id];
+    x = object_at(t->objects, (uint32_t)id);
     r.object = (struct record_object){ .id = told_id(&t->object, id),
                                        .server = t->objects->hosts[x->server],
-                                       .handle = { object_handle(x), x->handle_len },
+                                       .handle = object_handle(t->objects, x),
                                        .type = x->type,
                                        .fsid = x->fsid,
                                        .fileid = x->fileid,
@@ -81,10 +81,9 @@ static int tell_path(struct told *t, uint32_t id, struct err *err)
         rc = tell_object(t, paths[at].object, err);
         if (rc == 0)
             rc = is_new(&t->path, at, err) < 0 ? -err->code : 0;
-        r.path = (struct record_path){ told_id(&t->path, at),
-                                       told_id(&t->path, paths[at].parent),
+        r.path = (struct record_path){ told_id(&t->path, at), told_id(&t->path, paths[at].parent),
                                        told_id(&t->object, paths[at].object),
-                                       { paths[at].text, paths[at].len } };
+                                       path_name(t->objects, &paths[at]) };
         if (rc == 0)
             rc = t->out.put(t->out.ctx, &r, err);
     }

@@ -12,6 +12,7 @@
 #ifndef NFSDIGEST_NAMES_TURNS_H
 #define NFSDIGEST_NAMES_TURNS_H
 
+#include "base/arena.h"
 #include "capture/input.h"
 #include "flow/naming.h"
 #include "names/flows.h"

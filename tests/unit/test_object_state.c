@@ -74,11 +74,11 @@ static void whole_lists(void **state)
     (void)state;
     learn(&o);
     assert_true(comes_back(&o, &to));
-    for (uint32_t id = to.objects[FILE_ID].name; id; id = to.names[id].next)
+    for (uint32_t id = object_at(&to, FILE_ID)->name; id; id = to.names[id].next)
         names++;
     assert_int_equal(names, 3);
-    assert_int_equal(to.objects[DIRECTORY].children, 4);
-    assert_int_equal(to.objects[DIRECTORY].children, o.objects[DIRECTORY].children);
+    assert_int_equal(object_at(&to, DIRECTORY)->children, 4);
+    assert_int_equal(object_at(&to, DIRECTORY)->children, object_at(&o, DIRECTORY)->children);
     assert_int_equal(to.root_count, 1);
     objects_free(&o);
     objects_free(&to);
@@ -86,7 +86,7 @@ static void whole_lists(void **state)
 
 static uint32_t file_name(const struct objects *o, int nth)
 {
-    uint32_t id = o->objects[FILE_ID].name;
+    uint32_t id = object_at(o, FILE_ID)->name;
 
     while (nth--)
         id = o->names[id].next;
@@ -124,17 +124,17 @@ static void a_ring_beside_the_list(struct objects *o)
 
 static void into_another_list(struct objects *o)
 {
-    o->names[file_name(o, 2)].next = o->objects[OTHER].name;
+    o->names[file_name(o, 2)].next = object_at(o, OTHER)->name;
 }
 
 static void the_head_of_another(struct objects *o)
 {
-    o->objects[OTHER].name = o->objects[FILE_ID].name;
+    object_at(o, OTHER)->name = object_at(o, FILE_ID)->name;
 }
 
 static void a_mount_path_as_a_name(struct objects *o)
 {
-    o->objects[DIRECTORY].name = o->objects[DIRECTORY].root;
+    object_at(o, DIRECTORY)->name = object_at(o, DIRECTORY)->root;
 }
 
 static void a_name_as_a_mount_path(struct objects *o)
@@ -149,7 +149,7 @@ static void one_mount_path_twice(struct objects *o)
 
 static void a_name_of_nothing(struct objects *o)
 {
-    uint32_t id = o->objects[OTHER].name;
+    uint32_t id = object_at(o, OTHER)->name;
 
     o->names[id].object = 0;
 }
@@ -161,7 +161,7 @@ static void broken_booleans(void **state)
 
     (void)state;
     learn(&o);
-    memset(&o.objects[FILE_ID].described, 2, 1);
+    memset(&object_at(&o, FILE_ID)->described, 2, 1);
     assert_false(comes_back(&o, &to));
     objects_free(&o);
     objects_free(&to);
