@@ -160,6 +160,13 @@ static struct waiting *call_of(struct piece_pass *pp, const struct record_operat
     return w;
 }
 
+/* A reply without a call tells nothing of what it is about, whatever the stream says. */
+static void forget_names(struct record_operation *op)
+{
+    op->object = op->object2 = op->new_object = op->path = op->path2 = op->credential = 0;
+    op->depends_on = 0;
+}
+
 /* An operation that is complete. */
 static int complete(struct piece_pass *pp, struct record_operation *op, struct err *err)
 {
@@ -172,6 +179,7 @@ static int complete(struct piece_pass *pp, struct record_operation *op, struct e
         return -err->code;
     if (!op->call.frame) {
         op->id = w->operation.id;
+        forget_names(op);
         rc = piece_flows_id(&pp->turns.flows, op->flow, &op->flow, err);
     } else if (is_wanted(p, host)) {
         rc = naming_reply(&p->objects, w, &p->objects.hosts[host], op, err);
@@ -206,8 +214,10 @@ static int wait_on(struct piece_pass *pp, struct record_operation *op, struct er
     struct turns_slot *slot = turns_slot(&pp->turns, op->id);
     struct recent_call *call;
 
-    if (!op->call.frame)
+    if (!op->call.frame) {
+        forget_names(op);
         return hold(pp, op, err);
+    }
     call = recent_find(&p->recent, op->call.frame, op->xid, !slot);
     if (slot && slot->waiting && call) {
         call->waiting = slot->waiting;
@@ -238,7 +248,7 @@ static uint64_t operation_of(struct piece_pass *pp, uint64_t id, uint32_t *host)
     for (uint32_t i = 0; i < e->range_count; i++)
         if (id > e->ranges[i].from && id <= e->ranges[i].to)
             return e->ranges[i].base + id - e->ranges[i].from;
-    noted = order_find(e->calls, e->call_count, id);
+    noted = order_call_find(e->calls, e->call_count, id);
     call = noted ? recent_find(&p->recent, turns_frame(&pp->turns, noted->frame), noted->xid, false)
                  : NULL;
     if (call)

@@ -120,7 +120,8 @@ static int restore_calls(struct order *o, struct bytes in)
     return 0;
 }
 
-const struct order_call *order_find(const struct order_call *calls, uint32_t count, uint64_t id)
+const struct order_call *order_call_find(const struct order_call *calls, uint32_t count,
+                                         uint64_t id)
 {
     const struct order_call key = { .operation = id };
 

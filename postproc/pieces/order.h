@@ -42,7 +42,8 @@ int order_read(const char *path, struct order *order, struct err *err);
 void order_free(struct order *order);
 
 /* Finds one of |calls|, which were read, by its id; or returns NULL. */
-const struct order_call *order_find(const struct order_call *calls, uint32_t count, uint64_t id);
+const struct order_call *order_call_find(const struct order_call *calls, uint32_t count,
+                                         uint64_t id);
 
 /* Reads the next number of |turns| at *|at|.  Returns false if there is none. */
 bool order_next(const struct order *order, size_t *at, uint64_t *later);
