@@ -5,12 +5,18 @@
  * which: a client sets the times of a directory while others make names in it.  All else is the
  * same on both servers, so that requests are sent and compared as before, but for these times
  * (teelog_open_times).  When no request touches the object for a while, and no other request has
- * set its times, the copy sets them on the SUT, without reading the object.
+ * set its times, the copy sets them on the SUT, without reading the object.  Until then, the object
+ * is as good as before; while the copy has it, requests about it are not compared.
  */
 #include "base/grow.h"
 #include "shadow/shadow_parts.h"
 
-#define LATE INT64_C(50000000) /* ns */
+/* ns */
+#define LATE INT64_C(50000000)
+#define QUIET INT64_C(100000000) /* since the last message of a client */
+
+/* While clients work, they may come back to an object soon, and find it being copied. */
+enum { LOOKS_QUIET = 2, LOOKS_BUSY = 12 };
 
 int open_times_note(struct shadow *s, struct touch *mine, struct touch *theirs, struct err *err)
 {
@@ -49,13 +55,11 @@ static int look_at(struct shadow *s, struct open_times *open, struct err *err)
     if (!object || object->state != MIRROR_SYNCHRONIZED) /* the copy sets all of it */
         return 1;
     if (k->is_held || k->touches) {
-        open->is_calm = false;
+        open->calm = 0;
         return 0;
     }
-    if (!open->is_calm) {
-        open->is_calm = true;
+    if (++open->calm < (loop_now(s->loop) - s->client_seen > QUIET ? LOOKS_QUIET : LOOKS_BUSY))
         return 0;
-    }
     if (teelog_has_open_times(s->log, open->object) &&
         (dispatch_again(s, object, s->position, err) < 0 || gaps_only_times(s, object, err) < 0))
         return -err->code;

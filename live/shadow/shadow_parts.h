@@ -105,7 +105,7 @@ struct gone_early {
 /* open_times.c */
 struct open_times {
     uint32_t object;
-    bool is_calm; /* at the last look, no request touched it */
+    uint32_t calm; /* looks at which no request touched it, the latest ones */
 };
 
 /* An object of the tap's engine. */
