@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/player/feed.c
  *
- * Two rings between the thread that reads and the player's: one of steps, one of what they point
- * to.  Each side counts on its own and shows its count rarely, because a line that both write costs
- * more than a step: the thread shows |made| every FEED_BATCH steps, before it reads from the file
- * and when the player waits; the player shows |released| and |passed| as often, and when it
+ * Two rings between the thread that reads and the player's: one of bytes, with each step before
+ * what it points to, so that they come into the cache together, and one that says where the steps
+ * are.  Each side counts on its own and shows its count rarely, because a line that both write
+ * costs more than a step: the thread shows |made| every FEED_BATCH steps, before it reads from the
+ * file and when the player waits; the player shows |released| and |passed| as often, and when it
  * waits.
  *
  * The thread stays FEED_AHEAD steps before the player, however many the horizon has room for: what
@@ -67,13 +68,11 @@ static void before_read(void *ctx)
     feed_show(ctx);
 }
 
-/* Where in the ring the bytes of a step begin: with |more|, or with the arguments, which are never
- * NULL here.  All held steps begin within one round of the ring from |tail|, as none is of 0 bytes.
+/* Where in the ring a step begins.  All held steps begin within one round of the ring from |tail|.
  * Nobody asks for a step with bytes of its own: when it is made, all before it were released. */
 static uint64_t begin_of(const struct feed *f, uint64_t number)
 {
-    const struct step *step = &f->slots[number & f->mask];
-    const uint8_t *at = step->more ? (const uint8_t *)step->more : step->arguments.data;
+    const uint8_t *at = (const uint8_t *)f->slots[number & f->mask];
 
     return f->tail + (((uint64_t)(at - f->ring) - f->tail) & (f->ring_size - 1));
 }
@@ -226,21 +225,24 @@ int feed_next(struct feed *f, const struct step **step, struct err *err)
         if (result != FEED_STEP)
             return result;
     }
-    *step = &f->slots[f->given & f->mask];
+    *step = f->slots[f->given & f->mask];
     f->given++;
     if (f->given % FEED_BATCH == 0) {
         atomic_store(&f->passed, f->given);
         wake_thread(f);
     }
-    /* the thread's processor has them */
-    __builtin_prefetch(&f->slots[(f->given + AHEAD) & f->mask]);
-    __builtin_prefetch((const uint8_t *)&f->slots[(f->given + AHEAD) & f->mask] + FEED_LINE);
+    if (f->given + AHEAD < f->seen_made) { /* the thread's processor has them */
+        const uint8_t *soon = (const uint8_t *)f->slots[(f->given + AHEAD) & f->mask];
+
+        __builtin_prefetch(soon);
+        __builtin_prefetch(soon + FEED_LINE);
+    }
     return FEED_STEP;
 }
 
 const struct step *feed_step(const struct feed *f, uint64_t number)
 {
-    return &f->slots[number & f->mask];
+    return f->slots[number & f->mask];
 }
 
 void feed_release(struct feed *f)
@@ -292,7 +294,8 @@ static int make_rings(struct feed *f, uint64_t bytes, struct err *err)
         slots *= 2;
     f->mask = slots - 1;
     f->batch = f->limit / 8 < FEED_BATCH ? f->limit / 8 + 1 : FEED_BATCH;
-    f->ring_size = power_below(bytes < BYTES_MIN ? BYTES_MIN : bytes);
+    f->ring_size =
+        power_below((bytes < BYTES_MIN ? BYTES_MIN : bytes) + f->limit * sizeof(struct step));
     f->slots = ring_memory(slots * sizeof(*f->slots));
     f->ring = ring_memory(f->ring_size);
     if (!f->slots || !f->ring)

@@ -16,8 +16,8 @@
  * each of its bits, and its arguments are those of its procedure.  Numbers of objects are not
  * checked.
  *
- * Memory: FEED_STEP_BYTES for each step of the horizon, rounded up to a power of two, at least
- * 1024; and |bytes| for what steps point to.
+ * Memory: |bytes| for what steps point to, and FEED_STEP_BYTES for each step of the horizon, both
+ * in one ring; and 8 bytes a step of the horizon, rounded up to a power of two, at least 1024.
  */
 #ifndef NFSDIGEST_PLAYER_FEED_H
 #define NFSDIGEST_PLAYER_FEED_H
@@ -31,10 +31,10 @@ enum { FEED_STEPS_MAX = 1 << 20, FEED_STEP_BYTES = 112 };
 
 struct feed_setup {
     struct script *script; /* must stay; its reader belongs to the feed's thread from now on */
-    uint64_t bytes;      /* rounded down to a power of two; 0: 32 MiB.  One step may always be held,
-                          * however long it is */
-    uint64_t stop_after; /* operations; 0: all */
-    bool partial;        /* a damaged dump ends where the damage begins, as if it ended there */
+    uint64_t bytes;        /* 0: 32 MiB.  With those of the steps it is rounded down to a power of
+                            * two.  One step may always be held, however long it is */
+    uint64_t stop_after;   /* operations; 0: all */
+    bool partial;          /* a damaged dump ends where the damage begins, as if it ended there */
 };
 
 struct feed *feed_new(const struct feed_setup *setup, struct err *err);

@@ -26,7 +26,7 @@ _Static_assert(sizeof(struct step) == FEED_STEP_BYTES, "feed.h says so");
 
 struct feed {
     struct script *script;
-    struct step *slots;   /* by number & |mask| */
+    struct step **slots;  /* by number & |mask|; in |ring|, before what they point to */
     uint64_t mask, limit; /* |limit|: steps that the player may hold */
     uint8_t *ring;
     uint64_t ring_size; /* a power of two */

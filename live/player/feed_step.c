@@ -133,15 +133,15 @@ static uint64_t numbers_size(const struct rdump_operation *o)
     return ((uint64_t)o->dependency_count + o->cookie_count + o->forget_count) * sizeof(uint32_t);
 }
 
-/* Never 0: no two steps begin at the same place. */
-static uint64_t size_of(const struct step *step, const struct rdump_operation *o)
+/* The step itself, and what it points to. */
+static uint64_t size_of(const struct rdump_operation *o)
 {
-    uint64_t size = step->arguments.len;
+    uint64_t size = sizeof(struct step) + o->arguments.len;
 
     if (has_more(o))
         size += sizeof(struct step_more) + numbers_size(o) + o->links.len +
                 (uint64_t)o->results.len + o->names.len;
-    return padded(size + !size);
+    return padded(size);
 }
 
 static const uint32_t *copy_numbers(uint8_t **to, const uint32_t *from, uint32_t count)
@@ -218,7 +218,7 @@ static void make_step(struct step *step, const struct rdump_operation *o, uint32
 /* 1: a step was made; 0: the feed ends; or negative. */
 static int take_operation(struct feed *f, const struct rdump_operation *o, struct err *err)
 {
-    struct step *step = &f->slots[f->made & f->mask];
+    struct step *step;
     uint32_t credential = find_credential(f, o->credential);
     uint8_t *room;
 
@@ -232,13 +232,15 @@ static int take_operation(struct feed *f, const struct rdump_operation *o, struc
     while (f->made - atomic_load_explicit(&f->passed, memory_order_relaxed) >= FEED_AHEAD)
         if (!feed_wait_until_taken(f))
             return 0;
+    room = make_room(f, size_of(o), err);
+    if (!room)
+        return -err->code;
+    step = (struct step *)(void *)room;
     make_step(step, o, credential);
     if (places_find(&f->places, step, err) < 0)
         return -err->code;
-    room = make_room(f, size_of(step, o), err);
-    if (!room)
-        return -err->code;
-    copy(step, o, room);
+    copy(step, o, room + sizeof(*step));
+    f->slots[f->made & f->mask] = step;
     f->made++;
     /* a player that waits takes each step as it comes */
     if (!(f->made % FEED_BATCH) ||

@@ -77,13 +77,23 @@ static void long_steps(void **state)
     free(text);
 }
 
+/* The ring of a feed with few |bytes|: steps are in it, too. */
+static uint32_t ring_of(uint32_t bytes)
+{
+    uint32_t ring = 1;
+
+    while (ring * 2 <= bytes + HORIZON * FEED_STEP_BYTES)
+        ring *= 2;
+    return ring;
+}
+
 /* How many steps like this one a ring has room for. */
 static uint32_t room_for(const struct step *step, uint32_t ring)
 {
     const struct step_more *more = step->more;
     uint32_t numbers = more->dependency_count + more->cookie_count + more->forget_count;
     uint32_t size = step->arguments.len + (uint32_t)sizeof(*more) + numbers * 4 + more->links.len +
-                    more->results.len + more->names.len;
+                    more->results.len + more->names.len + FEED_STEP_BYTES;
 
     return ring / ((size + 7) / 8 * 8);
 }
@@ -92,7 +102,7 @@ static uint32_t room_for(const struct step *step, uint32_t ring)
 static void little_room(void **state)
 {
     static const uint8_t text[400];
-    enum { RING = 8192, STEPS = 60 };
+    enum { RING = 4096, STEPS = 60 };
     struct err err = { 0 };
     const struct step *step;
     uint32_t taken, room;
@@ -103,7 +113,7 @@ static void little_room(void **state)
     make_same(&d, STEPS, text, sizeof(text));
     play(&p, &d, (struct feed_setup){ .bytes = RING });
     assert_int_equal(next(&p, &step, &err), FEED_STEP);
-    room = room_for(step, RING);
+    room = room_for(step, ring_of(RING));
     assert_in_range(room, 5, 20);
     for (taken = 1; taken < room; taken++)
         assert_int_equal(next(&p, &step, &err), FEED_STEP);
@@ -120,7 +130,8 @@ static void little_room(void **state)
 /* A step that has no bytes, made while the ring is full, keeps no room when those before it go. */
 static void without_bytes(void **state)
 {
-    enum { RING = 1024, EACH = 64, FULL = RING / EACH };
+    enum { RING = 1024, EACH = 64 };
+    const uint32_t full_ring = ring_of(RING) / (EACH + FEED_STEP_BYTES);
     struct rdump_operation nothing = { .source = 1, .client = 1, .server = 2 };
     struct rdump_operation full = nothing;
     struct err err = { 0 };
@@ -136,18 +147,18 @@ static void without_bytes(void **state)
     full.arguments = (struct bytes){ arguments, EACH };
     full.procedure = 3;
     dump_begin_small(&d, HORIZON);
-    for (uint32_t n = 0; n < 2 * FULL; n++)
-        dump_put(&d, RDUMP_OPERATION, n == FULL ? &nothing : &full);
+    for (uint32_t n = 0; n < 2 * full_ring; n++)
+        dump_put(&d, RDUMP_OPERATION, n == full_ring ? &nothing : &full);
     dump_end(&d);
     play(&p, &d, (struct feed_setup){ .bytes = RING });
-    for (uint32_t n = 0; n < FULL; n++)
+    for (uint32_t n = 0; n < full_ring; n++)
         assert_int_equal(next(&p, &step, &err), FEED_STEP);
     usleep(20000); /* the thread makes what it can */
-    for (uint32_t n = 0; n < FULL; n++)
+    for (uint32_t n = 0; n < full_ring; n++)
         feed_release(p.feed);
-    for (uint32_t n = FULL; n < 2 * FULL; n++) {
+    for (uint32_t n = full_ring; n < 2 * full_ring; n++) {
         assert_int_equal(next(&p, &step, &err), FEED_STEP);
-        assert_int_equal(step->number, n == FULL ? 0 : 3);
+        assert_int_equal(step->number, n == full_ring ? 0 : 3);
         assert_memory_equal(step->arguments.data, arguments, step->arguments.len);
     }
     stop(&p);
