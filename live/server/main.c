@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { SPIN = 50000 }; /* ns: a client's next call mostly comes sooner */
@@ -42,12 +43,24 @@ static void say(const char *text)
 
 /* --- exports */
 
-/* Without a limit the kernel would end the process, not refuse memory. */
+/* That this process can have. */
+static uint64_t memory_there(void)
+{
+    uint64_t least = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < least)
+        least = limit.rlim_cur;
+    if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < least)
+        least = limit.rlim_cur;
+    return least;
+}
+
+/* Without a limit the kernel would end the process, not refuse memory; and at a limit of the
+ * process there would be none for connections. */
 static uint64_t memory_of_export(const struct server_options *o)
 {
-    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-
-    return o->memory_limit ? o->memory_limit : machine / 2 / o->export_count;
+    return o->memory_limit ? o->memory_limit : memory_there() / 2 / o->export_count;
 }
 
 static int copy_directory(const struct ftnfsd *p, const struct export_wanted *wanted, struct fs *fs,

@@ -7,6 +7,7 @@ clients that misbehave.
 
     ftnfsd_corners.py     environment: BUILD
 """
+import os
 import pathlib
 import socket
 import struct
@@ -63,6 +64,18 @@ def full_memory():
             "data"], [(3, ord("x"))])
         check("cut", client.nfs(SETATTR, {"object": file, "settings": {"size": 0}})[0], OK)
         check("room again", client.nfs(WRITE, write(file, 0, b"y" * 65536))[0], OK)
+        check("the end", server.stop()[0], 0)
+
+
+def limited_process():
+    """At a limit of the process (ulimit), too: it keeps enough for its connections."""
+    if os.environ.get("SANITIZED"):
+        return  # takes terabytes of addresses
+    with Ftnfsd("--export", "/m(no_root_squash)", wrapper=("prlimit", "--as=200000000")) as server:
+        client = Client(server)
+        file = client.nfs(CREATE, create(client.mount(b"/m"), b"large"))[1]["handle"]
+        said = [client.nfs(WRITE, write(file, i << 19, b"x" * (1 << 19)))[0] for i in range(250)]
+        check("125 MB", (said[0], said[-1], set(said)), (OK, NOSPC, {OK, NOSPC}))
         check("the end", server.stop()[0], 0)
 
 
@@ -379,6 +392,7 @@ def main():
         check("the end", (code, err), (0, ""))
         check("the last line", " calls, " in out.splitlines()[-1], True)
     full_memory()
+    limited_process()
     other_programs()
     old_mounts()
     access_list()
