@@ -113,9 +113,11 @@ struct engine_object {
     uint32_t object, generation; /* the mirror's; 0: none */
 };
 
-/* --- listings.c: where the SUT's listing goes on when the reference's does */
+/* --- listings.c: where the SUT's listing goes on when the reference's does.  A reply has a place
+ * for each entry, so this is enough for 32 connections that list at once, with 1000 entries in a
+ * reply. */
 
-enum { LISTINGS = 8192 };
+enum { LISTINGS = 32768 };
 
 /* Clients list one directory at the same time: the same cookie of the reference need not be the
  * same place of the SUT. */

@@ -441,6 +441,22 @@ static void refuses_a_used_directory(void **state)
     end(&w, seen);
 }
 
+/* Logs of a test that fails are left in a place of their own. */
+static char folder[] = "/tmp/test_teelog.XXXXXX";
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    rmdir(folder); /* if it is empty */
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,5 +475,5 @@ int main(void)
         cmocka_unit_test(refuses_a_used_directory),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }
