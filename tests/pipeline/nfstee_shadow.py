@@ -412,6 +412,29 @@ def chosen():
             expect("names that are paths", fates(before, settle(shadow)), {"all": 2, "without_object": 2})
 
 
+def as_a_user():
+    """--sync-uid: root may do nothing on the SUT, and need not."""
+    refused = [word for name in ("CREATE", "READDIRPLUS", "READ", "WRITE", "SETATTR:after=1")
+               for word in ("--fault", name + ":uid=0:status=NFS3ERR_ACCES")]
+    reference, sut = servers(sut=refused)
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        for server in sut, relay:
+            client, root = mounted(server)
+            client.nfs(SETATTR, {"object": root, "settings": {"mode": 0o755, "uid": 1234, "gid": 5678}})
+        for name, mode in (b"own", 0o600), (b"also own", 0o640):
+            made = client.nfs(CREATE, {"object": root, "name": name, "how": GUARDED, "settings": {"mode": mode}}, 1234,
+                              5678)[1]["handle"]
+            client.nfs(WRITE, {"object": made, "offset": 0, "count": 5000, "stable": 2, "data": [(5000, 65)]}, 1234)
+        with Shadow(folder, relay, sut, "--sync-uid", "1234", "--sync-gid", "5678") as shadow:
+            totals = shadow.settle()
+            expect("objects that a user synchronizes", totals["objects"]["synchronized"], 3)
+            before = totals
+            for procedure, who in (GETATTR, 1234), (READ, 1234):
+                client.nfs(procedure, {"object": made, "offset": 0, "count": 100}, who)
+            expect("fates of what a user synchronized", fates(before, settle(shadow)), {"all": 2, "compared": 2})
+            expect("differences of what a user synchronized", shadow.stop()[0], 0)
+
+
 # (kind, id, permissions) of NFSACL
 LESS = [(1, 0, 6), (4, 0, 4), (0x20, 0, 4)]
 MORE = [(1, 0, 6), (2, 1000, 5), (4, 0, 4), (0x10, 0, 5), (0x20, 0, 0)]
@@ -506,6 +529,7 @@ def main():
     refused()
     again()
     chosen()
+    as_a_user()
     acls()
     without_acls()
     return 1 if failures else 0
