@@ -7,6 +7,7 @@
 #include "recorder/recorder.h"
 #include "replay/operands.h"
 #include "replay/recording.h"
+#include "show/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -368,7 +369,8 @@ void session_progress(const struct session *s, const char *text)
 {
     if (!s->terminal)
         return;
-    fprintf(stderr, "\r\033[K%s", text ? text : "");
+    lines_again(stderr, 0);
+    fputs(text ? text : "", stderr);
     fflush(stderr);
 }
 

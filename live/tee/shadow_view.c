@@ -5,6 +5,7 @@
  */
 #include "tee/shadow_view.h"
 #include "base/values.h"
+#include "show/lines.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ static void draw_requests(const struct shadow_counts *c)
         }
     if (c->waiting)
         fprintf(stderr, "; %s wait for the SUT", count_text(c->waiting, text));
-    fputs("\033[K\n", stderr);
+    line_end(stderr);
 }
 
 static void draw_objects(const struct shadow *s)
@@ -48,7 +49,8 @@ static void draw_objects(const struct shadow *s)
         if (i != MIRROR_SYNCHRONIZED && shadow_objects(s, (enum mirror_state)i))
             fprintf(stderr, ", %s %s", count_text(shadow_objects(s, (enum mirror_state)i), text),
                     shadow_state_name((enum mirror_state)i));
-    fprintf(stderr, "; %s copied\033[K\n", size_text(copied.bytes_written, text));
+    fprintf(stderr, "; %s copied", size_text(copied.bytes_written, text));
+    line_end(stderr);
 }
 
 static void draw_verdicts(const struct teelog_counts *t)
@@ -66,7 +68,7 @@ static void draw_verdicts(const struct teelog_counts *t)
     fprintf(stderr, "; %s agree", count_text(t->agree, text));
     if (t->withheld)
         fprintf(stderr, ", %s withheld", count_text(t->withheld, text));
-    fputs("\033[K\n", stderr);
+    line_end(stderr);
 }
 
 /* The median and the 99th percentile of what was answered since it was drawn last. */
@@ -93,7 +95,8 @@ static void draw_scrub(struct shadow_view *v, const struct scrub_counts *c)
     if (!c->objects)
         return;
     fprintf(stderr, "compared while clients were quiet: %s objects", count_text(c->objects, text));
-    fprintf(stderr, ", %s differ\033[K\n", count_text(c->differ, text));
+    fprintf(stderr, ", %s differ", count_text(c->differ, text));
+    line_end(stderr);
     v->lines++;
 }
 
@@ -102,22 +105,22 @@ static void draw(struct shadow_view *v)
     const struct shadow_counts *c = shadow_counts(v->shadow);
 
     shadow_view_clear(v);
-    fputs("\033[?7l", stderr); /* longer lines are cut, and not continued on the next one */
+    lines_cut(stderr, true);
     draw_requests(c);
     draw_objects(v->shadow);
     draw_verdicts(shadow_verdicts(v->shadow));
     draw_latency(v, REF);
     draw_latency(v, SUT);
-    fputs("\033[K\n", stderr);
+    line_end(stderr);
     v->lines = 4;
     draw_scrub(v, &c->scrub);
-    fputs("\033[?7h", stderr);
+    lines_cut(stderr, false);
 }
 
 void shadow_view_clear(struct shadow_view *v)
 {
     if (v->lines)
-        fprintf(stderr, "\033[%uA\033[J", v->lines);
+        lines_again(stderr, v->lines);
     v->lines = 0;
 }
 

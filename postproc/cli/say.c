@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "cli/cli.h"
 #include "show/colour.h"
+#include "show/lines.h"
 #include "show/rate.h"
 
 #include <errno.h>
@@ -44,14 +45,15 @@ static void show(void *ctx, const char *step, const struct input *input)
     state.shown = true;
     fprintf(stderr, "\r%s%s", step, *step ? " " : "");
     escape_print(stderr, input_name(input));
-    fprintf(stderr, ": %s\033[K", text);
+    fprintf(stderr, ": %s", text);
+    line_rest(stderr);
     fflush(stderr);
 }
 
 void progress_clear(void)
 {
     if (state.shown)
-        fputs("\r\033[K", stderr);
+        lines_again(stderr, 0);
     state.shown = false;
 }
 
