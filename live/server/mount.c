@@ -41,9 +41,12 @@ static uint32_t find_path(struct request *q, struct bytes path, struct outcome *
                           uint8_t handle[HANDLE_LENGTH])
 {
     struct server *server = q->server;
+    const struct export *export;
     struct bytes rest;
-    const struct export *export = service_find_export(&server->service, path, &rest);
 
+    while (path.len > 1 && path.data[0] == '/' && path.data[1] == '/') /* as POSIX reads them */
+        path = (struct bytes){ path.data + 1, path.len - 1 };
+    export = service_find_export(&server->service, path, &rest);
     outcome->status = NFS3ERR_NOENT;
     if (!export)
         return outcome->status;

@@ -110,6 +110,9 @@ def old_mounts():
         check("GETATTR of it", client.nfs(GETATTR, {"object": handle[4:]})[0], OK)
         check("GETATTR of another one", client.nfs(GETATTR, {"object": handle[4:-1] + b"x"})[0],
               BADHANDLE)
+        check("MNT with more slashes", [client.mount(p) for p in (b"//a", b"///a//")], [root] * 2)
+        check("UMNTALL", ask(3, 4), b"")
+        client.mount(b"/a")
         check("MNT 1 of nothing", ask(1, 1, opaque(b"/b")), u32(NOENT))
         exports = u32(1) + opaque(b"/a") + u32(0, 1) + opaque(b"/b/c") + u32(0, 0)
         mounted = u32(1) + opaque(b"127.0.0.1") + opaque(b"/a") + u32(0)
