@@ -77,6 +77,8 @@ void event_text(const struct event *e)
         escape_print(stdout, e->machine);
     }
     printf(": %s", e->what);
+    if (e->procedure && strcmp(e->what, "stale") == 0)
+        printf(" at %s", e->procedure);
     if (e->count > 1)
         printf(" %s times", count_text(e->count, a));
     if (e->bytes)

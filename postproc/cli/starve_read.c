@@ -400,11 +400,26 @@ static int conclude(struct starve *st, struct err *err)
     return 0;
 }
 
+/* Only those that the user asked for, as the sweeps. */
+static int count_unanswered(sqlite3 *db, const struct starve_request *request, struct starve *st,
+                            struct err *err)
+{
+    static const char sql[] = "SELECT count(*) FROM operation o WHERE o.pairing <> 0"
+                              " AND o.reply_frame IS NULL AND" TRAFFIC_OPERATION;
+    sqlite3_stmt *stmt;
+    int result = traffic_prepare(&request->traffic, db, sql, &stmt, err);
+
+    if (result < 0)
+        return result;
+    if ((result = sql_row(stmt, err)) > 0)
+        st->unanswered = (uint64_t)sqlite3_column_int64(stmt, 0);
+    return sql_end(stmt, result < 0 ? result : 0, err);
+}
+
 int starve_read(sqlite3 *db, const struct starve_request *request, struct starve *st,
                 struct err *err)
 {
     struct sweep s = { .starve = st, .request = request };
-    int64_t unanswered;
     int result;
 
     *st = (struct starve){ .begin = 0 };
@@ -423,11 +438,7 @@ int starve_read(sqlite3 *db, const struct starve_request *request, struct starve
     if (result == 0)
         result = conclude(st, err);
     if (result == 0)
-        result = sql_number(db,
-                            "SELECT count(*) FROM operation WHERE pairing <> 0"
-                            " AND reply_frame IS NULL",
-                            0, &unanswered, err);
-    st->unanswered = result == 0 ? (uint64_t)unanswered : 0;
+        result = count_unanswered(db, request, st, err);
     starve_times_free(s.times);
     starve_groups_free(&s.groups);
     free(s.calls);

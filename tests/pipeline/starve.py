@@ -89,6 +89,8 @@ def write_capture(path, calls):
         result = messages.read_res(messages.pattern(size)) if size else messages.getattr_res(1)
         datagram(c.call, c.client, SERVER, (ports[c.client], 2049),
                  messages.call(xid, procedure, arguments))
+        if c.reply is None:
+            continue
         datagram(c.reply, SERVER, c.client, (2049, ports[c.client]), messages.reply(xid, result))
     out.sort(key=lambda p: p.time)
     capfile.write_pcap(path, [p._replace(wire_len=len(p.data)) for p in out])
@@ -215,6 +217,12 @@ def main():
         silence = starve(path, code=0)["silence"]
         check((silence["since"], silence["length"], silence["server"]) ==
               (late + MS, 2399 * MS, SERVER), "silence", silence)
+        calls += [Call(OTHER, late + 3000 * MS, None, 0)]  # a call that nobody answers is of one client
+        write_capture(path, calls)
+        for options, unanswered in (([], 1), (["--client", OTHER], 1), (["--client", POOR], 0),
+                                    (["--to", "+1s"], 0)):
+            said = starve(path, *options, code=0)["unanswered"]
+            check(said == unanswered, options, "calls without a reply", said)
     if failures:
         sys.exit("%d checks failed" % len(failures))
     print("starve: queueing, shares and latencies are those of the made server")

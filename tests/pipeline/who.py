@@ -157,7 +157,7 @@ def against_generator(folder):
               "%s: how it ended: %s" % (name, summary))
         text = who(db, name)
         check("ann: written 3 times, 1.5 KiB /export/a [5-10]" in text
-              and "3 got NFS3ERR_STALE; the first one:" in text
+              and "3 got NFS3ERR_STALE; the first one:" in text and ": stale at GETATTR " in text
               and "bob: replaced by the rename of /export/other to /export/c" in text,
               "%s: text: %s" % (name, text))
     same = who(db, "/export/a")
