@@ -22,7 +22,8 @@ static const char about[] =
     "  status latency [uid] [bytes of contents] [call frame-reply frame]\n"
     "\n"
     "and what was unusual: no reply, partial messages, how often the call and\n"
-    "the reply were resent, copies (the same packet was captured twice).\n"
+    "the reply were resent, copies (the same packet was captured twice), and how\n"
+    "long the client waited, if it sent the call again after the first reply.\n"
     "\n"
     "If several filters are given, an operation must match all of them.  Names may\n"
     "be written in lower case.  --object also shows the object and all its names,\n"
@@ -117,7 +118,8 @@ int cmd_ops(int argc, char **argv, struct err *err)
           set_text, &r.columns },
         { 0, "sort", "BY",
           "time: the earliest first; latency: the longest;\n"
-          "bytes: the most data",
+          "waited: the longest, with calls whose first reply\n"
+          "did not reach the client; bytes: the most data",
           set_text, &r.sort },
         { 0, "frame-shift", "N",
           "add N to the frame numbers of a record stream\nthat is a piece (nfsdigest join --json)",

@@ -49,7 +49,7 @@ static const struct tool tool = {
              "Turns captures of NFSv3 traffic into traces that you can query.\n",
     .codes = "Questions, and what answers them (FILE: a capture, or a database):\n"
              "  what is in it?                  info FILE\n"
-             "  what was slow for this client?  ops --sort latency --limit 20 --client ADDRESS\n"
+             "  what was slow for this client?  ops --sort waited --limit 20 --client ADDRESS\n"
              "                                  --from 10:03 --to 10:04 FILE\n"
              "  what makes the load?            info --by client FILE; also user, path, export\n"
              "  who causes the errors?          info --status error --by client FILE\n"

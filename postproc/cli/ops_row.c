@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/ops_row.h"
 #include "engine.h"
+#include "store/filter.h"
 
 const char ops_select[] =
     "SELECT o.id, o.call_time, o.reply_time, o.latency, o.client, f.client_port, o.server,"
@@ -21,7 +22,8 @@ const char ops_select[] =
     " o.arguments_length, o.result, o.result_length,"
     " o.counterpart, o.counterpart_copy, c.machine,"
     " phase_of(o.id, o.client, ifnull(o.call_time, o.reply_time)),"
-    " (SELECT count(*) FROM retransmission r WHERE r.operation = o.id AND r.kind = 1)"
+    " (SELECT count(*) FROM retransmission r WHERE r.operation = o.id AND r.kind = "
+    "1)," FILTER_WAITED
     " FROM operation o JOIN flow f ON f.id = o.flow LEFT JOIN credential c ON c.id = o.credential";
 
 const struct ops_column ops_columns[] = {
@@ -31,6 +33,7 @@ const struct ops_column ops_columns[] = {
     { "call_time", OP_CALL_TIME },
     { "reply_time", OP_REPLY_TIME },
     { "latency", OP_LATENCY },
+    { "waited", OP_WAITED },
     { "client", OP_CLIENT },
     { "client_port", OP_CLIENT_PORT },
     { "server", OP_SERVER },

@@ -65,6 +65,7 @@ enum {
     OP_MACHINE,
     OP_PHASE,
     OP_CALLS_RESENT,
+    OP_WAITED, /* ns from the first call to the reply that ended the resending */
 };
 
 /* Conditions on operation o follow. */

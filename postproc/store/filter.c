@@ -77,6 +77,7 @@ static const struct {
     [FILTER_BY_ID] = { "", " ORDER BY o.id" },
     [FILTER_BY_TIME] = { "time", " ORDER BY ifnull(o.call_time, o.reply_time) NULLS LAST, o.id" },
     [FILTER_BY_LATENCY] = { "latency", " ORDER BY o.latency DESC NULLS LAST, o.id" },
+    [FILTER_BY_WAITED] = { "waited", " ORDER BY" FILTER_WAITED " DESC NULLS LAST, o.id" },
     [FILTER_BY_BYTES] = { "bytes", " ORDER BY o.data_length DESC NULLS LAST, o.id" },
 };
 
@@ -87,7 +88,9 @@ int filter_sort(struct filter *f, const char *by, struct err *err)
             f->order = (enum filter_order)i;
             return 0;
         }
-    return by ? err_set(err, ERR_USAGE, "--sort takes time, latency or bytes, not \"%s\"", by) : 0;
+    return by ? err_set(err, ERR_USAGE, "--sort takes time, latency, waited or bytes, not \"%s\"",
+                        by)
+              : 0;
 }
 
 /* Whether |sql| with |text| as its parameter gives a row; |no| begins the message otherwise. */

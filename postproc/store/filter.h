@@ -12,7 +12,22 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-enum filter_order { FILTER_BY_ID, FILTER_BY_TIME, FILTER_BY_LATENCY, FILTER_BY_BYTES };
+enum filter_order {
+    FILTER_BY_ID,
+    FILTER_BY_TIME,
+    FILTER_BY_LATENCY,
+    FILTER_BY_WAITED,
+    FILTER_BY_BYTES
+};
+
+/* SQL: how long the caller of operation o waited, in ns.  That is the latency, unless it sent the
+ * call again after the first reply: then the reply did not reach it, and it waited until the next
+ * reply, or at least until it sent the call last. */
+#define FILTER_WAITED                                                                              \
+    " (SELECT CASE WHEN s.last > o.reply_time THEN ifnull((SELECT min(r.time) FROM retransmission" \
+    " r WHERE r.operation = o.id AND r.kind = 2 AND r.time >= s.last), s.last) - o.call_time"      \
+    " ELSE o.latency END FROM (SELECT max(r.time) AS last FROM retransmission r"                   \
+    " WHERE r.operation = o.id AND r.kind = 1) s)"
 
 struct filter {
     const char *client, *server, *path, *procedure, *program, *status; /* NULL: unset */

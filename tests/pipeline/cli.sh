@@ -48,7 +48,7 @@ tree: nothing under, script|2|the trace shows no "/moon"|tree --under /moon --sc
 tree: bad time|2|--at: .*is not a time|tree --at moon t.db
 info: bad --every|2|--every: .*is not a duration|info --every moon t.db
 info: bad time|2|--from: .*is not a time|info --from moon t.db
-ops: bad sort|2|--sort takes time, latency or bytes, not "moon"|ops --sort moon t.db
+ops: bad sort|2|--sort takes time, latency, waited or bytes, not "moon"|ops --sort moon t.db
 ops: bad column|2|no column is called "moon"; there are id time |ops --columns time,moon t.db
 ops: empty column|2|no column is called ""|ops --columns time, t.db
 ops: JSON and CSV|2|--json does not go with --csv|ops --json --csv t.db

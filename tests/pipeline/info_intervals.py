@@ -283,11 +283,36 @@ def against_tshark(folder):
                   "%s: at %d: %s" % (text, start, i))
 
 
+def waited_against_tshark(folder):
+    """Over UDP with losses behind the place of the capture: waits that the first reply does not end."""
+    capture = folder / "lossy.pcap"
+    subprocess.run(["zstd", "-dqf", CAPTURES / "knfsd-netem-udp.pcap.zst", "-o", capture], check=True)
+    done = subprocess.run(["tshark", "-r", str(capture), "-Y", "rpc", "-T", "fields", "-e", "frame.time_epoch",
+                           "-e", "rpc.xid", "-e", "rpc.msgtyp"], capture_output=True, text=True, check=True)
+    calls, replies = collections.defaultdict(list), collections.defaultdict(list)
+    for time, xid, kind in (line.split("\t") for line in done.stdout.splitlines()):
+        (replies if int(kind) else calls)[int(xid, 16)].append(int(time.replace(".", "").ljust(19, "0")[:19]))
+    found = [json.loads(line) for line in good("ops", "--json", "--sort", "waited", capture).splitlines()]
+    check([op["waited"] for op in found] == sorted((op["waited"] for op in found), reverse=True),
+          "--sort waited: the longest first")
+    late = 0
+    for op in found:
+        sent, came = calls[op["xid"]], replies[op["xid"]]
+        if op["copies"] or len(sent) != 1 + op["calls_resent"]:
+            continue  # a copy is no call; a call in fragments is one for tshark only if all of them came
+        wanted = next((t for t in came if t >= sent[-1]), sent[-1]) - sent[0] if came[0] < sent[-1] else op["latency"]
+        check(op["waited"] == wanted, "waited: %s, not %d" % (op, wanted))
+        late += wanted > 100_000_000
+    check(late > 20 and found[0]["waited"] > 1_600_000_000, "%d calls waited long" % late)
+    check(", waited 1.672s\n" in good("ops", "--sort", "waited", "--limit", 1, capture), "waited, as text")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         against_generator(pathlib.Path(folder))
         if not os.environ.get("SANITIZED"):
             against_tshark(pathlib.Path(folder))
+            waited_against_tshark(pathlib.Path(folder))
     return exit_code()
 
 
