@@ -29,12 +29,22 @@ static const char about[] =
     "them by the time of their calls: \"outstanding\" are calls at the end of the interval that "
     "are answered later.\n";
 
+/* A second table would replace the first one without a word. */
+static int set_table(void *to, const char *value, struct err *err)
+{
+    if (*(const char **)to)
+        return err_set(err, ERR_USAGE,
+                       "one table at a time: for another kind, filter by one, as --status and"
+                       " --client do");
+    return set_text(to, value, err);
+}
+
 struct info_request {
     struct filter filter;
     struct groups_request groups;
     const char *by, *sort;
     int64_t every; /* ns; INT64_MIN: no intervals */
-    bool json;
+    bool json, csv;
 };
 
 /* Sets which tables are read. */
@@ -76,7 +86,9 @@ static int tell(struct store *store, const char *name, const struct info_request
                               .tables = request->groups.tables };
     int result = groups_read(view.db, &request->groups, &view.groups, err);
 
-    if (result == 0)
+    if (result == 0 && request->csv)
+        info_csv(&view);
+    else if (result == 0)
         result = request->json ? info_json(&view, err) : info_text(&view, err);
     groups_free(&view.groups);
     return result;
@@ -92,6 +104,8 @@ static int tell_intervals(struct store *store, const char *name, const struct in
         return result;
     if (request->json)
         result = info_intervals_json(name, &intervals, err);
+    else if (request->csv)
+        info_intervals_csv(&intervals);
     else
         info_intervals_text(&intervals);
     intervals_free(&intervals);
@@ -109,6 +123,10 @@ static int complete(struct info_request *request, struct err *err)
         return err_set(err, ERR_USAGE, "--every and --by do not go together");
     if (request->every != INT64_MIN && request->sort)
         return err_set(err, ERR_USAGE, "--every and --sort do not go together");
+    if (request->csv && request->json)
+        return err_set(err, ERR_USAGE, "--csv and --json do not go together");
+    if (request->csv && request->every == INT64_MIN && !request->by)
+        return err_set(err, ERR_USAGE, "--csv prints one table: choose it with --by or --every");
     if (request->groups.top > INT32_MAX)
         request->groups.top = INT32_MAX;
     request->groups.filter = filter_is_empty(&request->filter) ? NULL : &request->filter;
@@ -122,7 +140,7 @@ int cmd_info(int argc, char **argv, struct err *err)
         { 'b', "by", "WHAT",
           "show only the table by procedure, client, server,\n"
           "user, path, phase, export or status",
-          set_text, &request.by },
+          set_table, &request.by },
         { 0, "sort", "COLUMN",
           "sort tables by operations (the default), errors,\n"
           "resent, read, written, p50, p90, p99 or max",
@@ -131,6 +149,8 @@ int cmd_info(int argc, char **argv, struct err *err)
         { 0, "every", "TIME", "show a line for each interval of this length (1s)", set_duration,
           &request.every },
         { 'j', "json", NULL, "print JSON; times and latencies in ns", set_flag, &request.json },
+        { 0, "csv", NULL, "print the table of --by or --every as CSV; latencies in ns", set_flag,
+          &request.csv },
         { 0 },
     };
     struct arg filters[FILTER_ARG_COUNT];

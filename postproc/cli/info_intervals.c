@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
 #include "base/values.h"
+#include "cli/csv.h"
 #include "cli/info_print.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +46,28 @@ void info_intervals_text(const struct intervals *in)
     }
     if (in->untimed)
         printf("%s operations have no time\n", count_text(in->untimed, a));
+}
+
+void info_intervals_csv(const struct intervals *in)
+{
+    char text[VALUE_TEXT_MAX];
+
+    fputs("time,operations,errors,read,written,answered,p50,p90,p99,max,retransmissions,unanswered,"
+          "outstanding" CSV_END,
+          stdout);
+    for (uint32_t n = 0; n < in->count; n++) {
+        const struct interval *i = &in->intervals[n];
+
+        printf("%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+               start_text(in->start + n * in->every, in->every, text), i->operations, i->errors,
+               i->read, i->written, i->answered);
+        if (i->answered)
+            printf(",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, i->p50, i->p90, i->p99, i->max);
+        else
+            fputs(",,,,", stdout);
+        printf(",%" PRIu64 ",%" PRIu64 ",%" PRId64 CSV_END, i->retransmissions, i->unanswered,
+               i->outstanding);
+    }
 }
 
 static void json_latency(struct json *j, const char *key, const struct interval *i, int64_t ns)

@@ -20,9 +20,12 @@ struct info_view {
 
 int info_text(const struct info_view *view, struct err *err);
 int info_json(const struct info_view *view, struct err *err);
+/* The table that was chosen; all numbers as they are, times in ns. */
+void info_csv(const struct info_view *view);
 
 /* Print a line or an object for each interval. */
 void info_intervals_text(const struct intervals *intervals);
+void info_intervals_csv(const struct intervals *intervals);
 int info_intervals_json(const char *name, const struct intervals *intervals, struct err *err);
 
 #endif

@@ -3,6 +3,7 @@
  *
  * Chosen columns of operations, as CSV (RFC 4180) or between tabs.  The contract is in ops_row.h.
  */
+#include "cli/csv.h"
 #include "cli/ops_row.h"
 #include "engine.h"
 
@@ -46,23 +47,6 @@ int ops_choose(struct ops_chosen *chosen, const char *names, struct err *err)
     }
 }
 
-/* A value between commas, in quotes if it has to be; or as it is: names have no tabs, as they are
- * escaped. */
-static void print_value(const char *text, bool csv)
-{
-    if (!csv || !text[strcspn(text, "\",\r\n")]) {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
-}
-
 static void print_separator(const struct ops_chosen *chosen, int i)
 {
     if (i)
@@ -71,7 +55,7 @@ static void print_separator(const struct ops_chosen *chosen, int i)
 
 static void print_end(const struct ops_chosen *chosen)
 {
-    fputs(chosen->csv ? "\r\n" : "\n", stdout);
+    fputs(chosen->csv ? CSV_END : "\n", stdout);
 }
 
 void ops_heading(const struct ops_chosen *chosen)
@@ -101,8 +85,10 @@ void ops_values(const struct ops_chosen *chosen, sqlite3_stmt *s)
             printf("%llu", (unsigned long long)sqlite3_column_int64(s, column));
         else
             value = ops_value(s, column);
-        if (value)
-            print_value(value, chosen->csv);
+        if (value && chosen->csv)
+            csv_value(value);
+        else if (value) /* names have no tabs, as they are escaped */
+            fputs(value, stdout);
     }
     print_end(chosen);
 }

@@ -7,6 +7,9 @@ A generated capture, whose operations the generator knows: clients, users, times
 retransmissions and lost replies. And a real one, whose calls and latencies stock tshark knows.
 """
 import collections
+import csv
+import datetime
+import io
 import json
 import math
 import os
@@ -159,6 +162,17 @@ def sums(ops, key):
     return dict(out)
 
 
+def check_csv(what, said, wanted):
+    """A table as CSV has the values of JSON under the same names."""
+    rows = list(csv.DictReader(io.StringIO(said, newline="")))
+    check(len(rows) == len(wanted) > 0, "%s: %d lines of CSV" % (what, len(rows)))
+    for row, one in zip(rows, wanted):
+        time = row.pop("time", None)
+        check(time is None or time.startswith(str(datetime.datetime.fromtimestamp(
+            one["time"] // SECOND, datetime.timezone.utc))[:19]), "%s: time %s" % (what, time))
+        check(len(row) > 8 and row == {k: "" if one[k] is None else str(one[k]) for k in row}, "%s: CSV %s" % (what, row))
+
+
 def against_generator(folder):
     ops = make_operations(random.Random(17))
     capture, db = folder / "made.pcap", folder / "made.db"
@@ -171,6 +185,9 @@ def against_generator(folder):
         check(found["intervals"] == expected_intervals(ops, every), "every %s: intervals" % text)
         said = good("info", "--every", text, db).splitlines()
         check(len(said) == len(found["intervals"]) + 1, "every %s: lines" % text)
+        check_csv("every " + text, good("info", "--csv", "--every", text, db), found["intervals"])
+    for by in ("client", "procedure", "user", "path", "status", "server"):
+        check_csv("by " + by, good("info", "--csv", "--by", by, db), json.loads(good("info", "--json", "--by", by, db))["by_" + by])
     for options, fits in filters(ops):
         mine = [op for op in ops if fits(op)]
         check(0 < len(mine) < len(ops), "%s: fits %d of %d" % (options, len(mine), len(ops)))
@@ -230,6 +247,9 @@ def refused(db):
             ("--every 1ns: more than 1000000 intervals", ["info", "--every", "1ns", db]),
             ("at least 1ns", ["info", "--every", "0", db]),
             ("do not go together", ["info", "--every", "1s", "--by", "path", db]),
+            ("do not go together", ["info", "--every", "1s", "--csv", "--json", db]),
+            ("choose it with --by or --every", ["info", "--csv", db]),
+            ("one table at a time", ["info", "--by", "client", "--by", "status", db]),
             ('--from: "moon" is not a time', ["info", "--from", "moon", db]),
             ('--to: "+moon" is not a duration', ["ops", "--to", "+moon", db]),
             ('no path that begins with "/nosuch"', ["ops", "--path", "/nosuch", db]),
