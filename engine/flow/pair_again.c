@@ -69,7 +69,7 @@ uint32_t pair_original(const struct pair *p, const struct call *new, const struc
         const struct call *x = &p->calls.pool[id];
         if (same_call(x, new) && flow_fits(p, x, flow) && !is_over(p, x, flow) &&
             *p->clock - x->seen <= p->retransmit_span &&
-            (found == CALL_NONE || x->frame > p->calls.pool[found].frame))
+            (found == CALL_NONE || call_after(x, &p->calls.pool[found])))
             found = id;
         if (oldest == CALL_NONE || x->operation < p->calls.pool[oldest].operation)
             oldest = id;

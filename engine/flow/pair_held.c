@@ -147,7 +147,7 @@ static uint32_t late_call(const struct pair *p, const struct message *m)
          id = calls_next(&p->calls, &key, &at)) {
         const struct call *x = &p->calls.pool[id];
         if (x->waiting && x->flow == m->flow->id && x->frame > m->frame &&
-            (found == CALL_NONE || x->frame < p->calls.pool[found].frame) && pair_reads_well(x, m))
+            (found == CALL_NONE || call_after(&p->calls.pool[found], x)) && pair_reads_well(x, m))
             found = id;
     }
     return found;

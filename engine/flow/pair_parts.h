@@ -35,6 +35,13 @@ bool pair_is_over(const struct pair *p, uint32_t flow);
  * own one has ended: that may have happened out of sight, and clients wait for a minute. */
 #define PAIR_PATIENCE INT64_C(5000000000)
 
+/* Returns true if |a| came after |b|.  The table of calls has no order that lasts; calls of one
+ * frame have that of their operations. */
+static inline bool call_after(const struct call *a, const struct call *b)
+{
+    return a->frame != b->frame ? a->frame > b->frame : a->operation > b->operation;
+}
+
 /* Returns true if nobody waits for |call| on its connection any more, as far as can be seen. */
 static inline bool pair_was_left(const struct pair *p, const struct call *call)
 {

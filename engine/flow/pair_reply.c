@@ -144,7 +144,7 @@ static uint32_t find_call(const struct pair *p, const struct message *m, const s
             rank += pair_reads_well(x, m);
             if (!(found_rank & 1))
                 found_rank += pair_reads_well(y, m);
-            if (rank < found_rank || (rank == found_rank && x->frame < y->frame))
+            if (rank < found_rank || (rank == found_rank && call_after(y, x)))
                 continue;
         }
         found = id;
@@ -186,7 +186,7 @@ static void prefer(const struct pair *p, uint32_t id, const struct message *m,
     this.same = pair_same_reply(x, m, &this.flags);
     this.rank = 1 + flow_same(x, m->flow) + 2 * this.same;
     if (this.rank > found->rank ||
-        (this.rank == found->rank && x->frame > p->calls.pool[found->call].frame))
+        (this.rank == found->rank && call_after(x, &p->calls.pool[found->call])))
         *found = this;
 }
 

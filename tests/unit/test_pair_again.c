@@ -376,9 +376,41 @@ static void a_second_run_is_no_retransmission(void **state)
     assert_int_equal(second_run(UNSEEN_LONG, false, false, C2), 1);
 }
 
+static void put_marked(struct buf *b, struct buf message)
+{
+    put_record(b, &message);
+    buf_free(&message);
+}
+
+static void calls_of_one_frame_have_an_order(void **state)
+{
+    struct buf b = { 0 }, reply = reply_of(7, 42);
+    struct lab lab;
+    struct tcp t;
+
+    (void)state;
+    lab_open(&lab, NULL);
+    t = tcp_open(&lab, C, S);
+    put_marked(&b, call_of(7, "one"));
+    put_marked(&b, call_of(7, "two"));
+    put_marked(&b, call_of(7, "three"));
+    tcp_send(&t, 0, b.data, b.len); /* frame 4 */
+    tcp_message(&t, 1, &reply);
+    tcp_message(&t, 1, &reply);
+    lab_end(&lab);
+    assert_int_equal(lab.kinds[RECORD_OPERATION], 3);
+    assert_int_equal(lab_operation(&lab, 3)->reply.frame, 5);
+    assert_int_equal(lab_operation(&lab, 2)->reply.frame, 6);
+    assert_int_equal(lab_operation(&lab, 1)->pairing, CAPTURE_ENDED);
+    buf_free(&reply);
+    buf_free(&b);
+    lab_close(&lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_of_one_frame_have_an_order),
         cmocka_unit_test(the_same_datagram_is_a_copy),
         cmocka_unit_test(time_tells_copies_too),
         cmocka_unit_test(a_refused_client_asks_again),
