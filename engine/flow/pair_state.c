@@ -4,7 +4,7 @@
  * Ends a capture, and saves what waits as bytes for the next one.  The contract is in pair.h.
  */
 #include "flow/pair_parts.h"
-#include "base/blocks.h"
+#include "flow/waiting.h"
 #include "base/pack.h"
 
 #include <stdlib.h>
@@ -59,23 +59,6 @@ int pair_pause(struct pair *p, struct err *err)
             step(last_flow) step(cap_len) step(wire_len) step(sent) step(answered) step(ports)     \
                 step(reply_after) step(again_after) step(partial) step(in_clear) step(refused)     \
                     step(owed)
-/* Field by field: padding would make the same state other bytes. */
-#define OPERATION_PLAIN(step)                                                                      \
-    step(operation.id) step(operation.flow) step(operation.xid) step(operation.program)            \
-        step(operation.version) step(operation.procedure) step(operation.pairing)                  \
-            step(operation.call) step(operation.reply) step(operation.rpc_status)                  \
-                step(operation.status) step(operation.credential) step(operation.object)           \
-                    step(operation.object2) step(operation.new_object) step(operation.path)        \
-                        step(operation.path2) step(operation.depends_on) step(operation.offset)    \
-                            step(operation.count) step(operation.arguments_wire)                   \
-                                step(operation.result_wire) step(operation.data_length)            \
-                                    step(operation.data_digest)
-#define WAITING_PLAIN(step)                                                                        \
-    OPERATION_PLAIN(step)                                                                          \
-    step(credential.flavor) step(credential.valid) step(credential.gss_procedure)                  \
-        step(credential.gss_service) step(port_program) step(binds) step(removes) step(parent)     \
-            step(parent2) step(name_len) step(name2_len) step(root_path_len) step(name_at)         \
-                step(name2_at) step(root_path_at)
 #define HELD_PLAIN(step)                                                                           \
     step(flow.address) step(flow.port) step(flow.transport) step(flow.server) step(flow.id)        \
         step(flow.birth) step(flow.birth_time) step(since) step(message.side)                      \
@@ -119,13 +102,8 @@ static int save_list(const struct calls *c, const struct call_list *list, struct
         const struct call *x = &c->pool[i];
 #define SAVE(field) bad |= pack_value(out, x->field);
         CALL_PLAIN(SAVE)
-        if (!x->waiting)
-            continue;
-#define SAVE_WAITING(field) bad |= pack_value(out, x->waiting->field);
-        WAITING_PLAIN(SAVE_WAITING)
-        bad |= pack_bytes(out, x->waiting->body, x->waiting->operation.arguments.len);
-        bad |= pack_bytes(out, x->waiting->operation.block_digests.data,
-                          x->waiting->operation.block_digests.len);
+        if (x->waiting)
+            bad |= waiting_save(x->waiting, out);
     }
     return bad;
 }
@@ -167,11 +145,10 @@ uint64_t pair_layout(uint64_t hash)
     PAIR_PLAIN(PAIR_FIELD)
 #define CALL_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct call *)0)->field));
     CALL_PLAIN(CALL_FIELD)
-#define WAITING_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct waiting *)0)->field));
-    WAITING_PLAIN(WAITING_FIELD)
+    hash = waiting_layout(hash);
 #define HELD_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct held *)0)->field));
     HELD_PLAIN(HELD_FIELD)
-    return pack_layout(hash, "block_digests", BLOCK_DIGEST_LEN);
+    return hash;
 }
 
 int pair_save(const struct pair *p, struct buf *out)
@@ -197,42 +174,16 @@ int pair_save(const struct pair *p, struct buf *out)
     return bad ? -ERR_SYSTEM : 0;
 }
 
-static bool within(uint32_t at, uint32_t len, uint32_t size)
+static struct waiting *restore_waiting(const struct pair *p, struct unpack *in)
 {
-    return at <= size && len <= size - at;
-}
+    struct waiting *w = waiting_restore(in);
 
-static struct waiting *restore_waiting(struct pair *p, struct unpack *in)
-{
-    struct waiting plain = { 0 }, *w;
-    struct bytes body, blocks;
-
-#define RESTORE_WAITING(field) unpack_value(in, plain.field);
-    WAITING_PLAIN(RESTORE_WAITING)
-    body = unpack_bytes(in);
-    blocks = unpack_bytes(in);
-    if (in->failed || !within(plain.name_at, plain.name_len, body.len) ||
-        !within(plain.name2_at, plain.name2_len, body.len) ||
-        !within(plain.root_path_at, plain.root_path_len, body.len) ||
-        plain.parent > p->objects->object_count || plain.parent2 > p->objects->object_count ||
-        plain.operation.object > p->objects->object_count) {
+    if (w && (w->parent > p->objects->object_count || w->parent2 > p->objects->object_count ||
+              w->operation.object > p->objects->object_count)) {
         in->failed = true;
+        free(w);
         return NULL;
     }
-    w = malloc(sizeof(*w) + body.len + blocks.len);
-    if (!w)
-        return NULL;
-    *w = plain;
-    w->size = (uint32_t)(sizeof(*w) + body.len + blocks.len);
-    memcpy(w->body, body.data, body.len);
-    memcpy(w->body + body.len, blocks.data, blocks.len);
-    w->operation.block_digests = (struct bytes){ w->body + body.len, blocks.len };
-    w->operation.arguments = (struct bytes){ w->body, body.len };
-    w->operation.result = (struct bytes){ 0 };
-    w->procedure =
-        w->operation.call.flags & SIGHTING_OPAQUE
-            ? NULL
-            : procedure_find(w->operation.program, w->operation.version, w->operation.procedure);
     return w;
 }
 

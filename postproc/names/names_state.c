@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/grow.h"
 #include "base/pack.h"
+#include "flow/waiting.h"
 #include "names/pass.h"
 #include "pieces/border.h"
 #include "pieces/packed.h"
@@ -39,7 +40,7 @@ static uint64_t version(void)
 #define CALL_FIELD(field)                                                                          \
     hash = pack_layout(hash, #field, sizeof(((struct recent_call *)0)->field));
     CALL_PLAIN(CALL_FIELD)
-    hash = pack_layout(hash, "waiting", sizeof(struct waiting));
+    hash = waiting_layout(hash);
     hash = pack_layout(hash, "range", sizeof(struct pass_range));
     hash = pack_layout(hash, "call", sizeof(struct order_call));
     return objects_layout(hash);
@@ -47,7 +48,10 @@ static uint64_t version(void)
 
 static int save_waiting(const struct waiting *w, struct buf *out)
 {
-    return w ? pack_bytes(out, w, w->size) : pack_bytes(out, "", 0);
+    bool there = w;
+    int bad = pack_value(out, there);
+
+    return w ? bad | waiting_save(w, out) : bad;
 }
 
 static int save_engine(const struct pass_engine *e, struct buf *out)
@@ -131,61 +135,35 @@ int pass_save(const struct pass *p, const char *path, const struct join *join, s
     return rc;
 }
 
-static bool is_within(uint32_t at, uint32_t len, uint32_t size)
-{
-    return at <= size && len <= size - at;
-}
-
 /* Whether all that it refers to is there. */
 static bool is_sound(const struct pass *p, const struct waiting *w)
 {
     const struct record_operation *op = &w->operation;
     const uint32_t objects = p->objects.object_count, paths = p->objects.path_count;
-    const uint32_t len = op->arguments.len;
-    uint8_t valid;
 
-    memcpy(&valid, &w->credential.valid, sizeof(valid)); /* a bool, which was copied as it was */
-    return valid <= 1 && op->flow && op->flow <= p->flows.count &&
-           op->credential <= p->told.credential_count && op->object <= objects &&
-           op->object2 <= objects && op->new_object <= objects && w->parent <= objects &&
-           w->parent2 <= objects && op->path <= paths && op->path2 <= paths &&
-           is_within(w->name_at, w->name_len, len) && is_within(w->name2_at, w->name2_len, len) &&
-           is_within(w->root_path_at, w->root_path_len, len);
+    return op->flow && op->flow <= p->flows.count && op->credential <= p->told.credential_count &&
+           op->object <= objects && op->object2 <= objects && op->new_object <= objects &&
+           w->parent <= objects && w->parent2 <= objects && op->path <= paths && op->path2 <= paths;
 }
 
 /* *|to| becomes a copy, or NULL if there is none. */
 static int restore_waiting(const struct pass *p, struct unpack *in, struct waiting **to,
                            struct err *err)
 {
-    struct bytes raw = unpack_bytes(in);
-    struct record_operation *op;
-    struct waiting *w;
+    bool there;
 
     *to = NULL;
-    if (in->failed || !raw.len)
+    unpack_value(in, there);
+    if (in->failed || !there)
         return 0;
-    in->failed |= raw.len < sizeof(*w);
-    if (in->failed)
-        return 0;
-    w = malloc(raw.len);
-    if (!w)
+    *to = waiting_restore(in);
+    if (!*to && !in->failed)
         return err_memory(err, "calls");
-    memcpy(w, raw.data, raw.len);
-    op = &w->operation;
-    if (w->size != raw.len ||
-        (uint64_t)op->arguments.len + op->block_digests.len != raw.len - sizeof(*w) ||
-        !is_sound(p, w)) {
+    if (*to && !is_sound(p, *to)) {
         in->failed = true;
-        free(w);
-        return 0;
+        free(*to);
+        *to = NULL;
     }
-    op->arguments.data = w->body;
-    op->block_digests.data = w->body + op->arguments.len;
-    op->result = (struct bytes){ 0 };
-    w->procedure = op->call.flags & SIGHTING_OPAQUE
-                       ? NULL
-                       : procedure_find(op->program, op->version, op->procedure);
-    *to = w;
     return 0;
 }
 

@@ -253,6 +253,9 @@ def bad_state(folder, names):
     state.unlink(missing_ok=True)
     run("names", "--state", state, *out, *names[:1])
     kept = state.read_bytes()
+    state.unlink()
+    run("names", "--state", state, *out, *names[:1])
+    check(state.read_bytes() == kept, "two equal runs give two states")
     (folder / "out.nfsr").unlink()
     for content, word in ((kept[:len(kept) // 2], "damaged"), (kept[:9], "damaged"), (b"", "not a state"),
                           (kept[:-1], "damaged"), (bytes([kept[0] ^ 1]) + kept[1:], "not a state"),
