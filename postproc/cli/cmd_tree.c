@@ -5,6 +5,7 @@
 #include "plan/tree_store.h"
 #include "report/tree_script.h"
 #include "show/args.h"
+#include "store/moment.h"
 
 #include <string.h>
 
@@ -23,7 +24,7 @@ static const char about[] =
     "FILE is a record stream or a capture, or - for standard input.\n";
 
 struct tree_args {
-    const char *script, *under;
+    const char *script, *under, *at_text; /* |at_text|: as the user gave it */
     int64_t at;
     bool json, growth, inferred, summary, store;
 };
@@ -97,15 +98,27 @@ static int run(struct store *store, const struct tree_args *a, struct err *err)
     return result;
 }
 
+static int read_at(sqlite3 *db, struct tree_args *a, struct err *err)
+{
+    struct moment_span span;
+
+    if (!a->at_text)
+        return 0;
+    if (moment_span_read(db, &span, err) < 0)
+        return -err->code;
+    return moment_parse(a->at_text, &span, &a->at, err) < 0 ? err_prefix(err, "%s", "--at") : 0;
+}
+
 int cmd_tree(int argc, char **argv, struct err *err)
 {
     struct tree_args a = { .at = BEGINNING };
     const struct arg own[] = {
         { 0, "at", "TIME",
-          "show the tree at this time (2026-11-21 05:48:01.5,\n"
-          "or since 1970), not before the trace; count only\n"
-          "operations from then on",
-          set_time, &a.at },
+          "show the tree at this time, not before the trace:\n"
+          "10:03, +5m, -0s (the end), 2026-11-21 05:48:01.5\n"
+          "or seconds since 1970; count only operations from\n"
+          "then on",
+          set_text, &a.at_text },
         { 0, "under", "PATH", "show only what is below this path of the tree", set_text, &a.under },
         { 's', "summary", NULL, "show no tree, only the figures at its end", set_flag, &a.summary },
         { 0, "growth", NULL,
@@ -138,10 +151,12 @@ int cmd_tree(int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "--script takes sh or mtree, not \"%s\"", a.script);
     if (a.script && (a.json || a.growth || a.inferred || a.summary))
         return err_set(err, ERR_USAGE, "--script goes with --at, --under and --store only");
-    if (a.store && a.at != BEGINNING)
+    if (a.store && a.at_text)
         return err_set(err, ERR_USAGE, "--store writes the tree before the trace: not with --at");
     if (trace_open(&trace, argv[first], a.store, err) < 0)
         return -err->code;
-    result = run(trace.store, &a, err);
+    result = read_at(store_db(trace.store), &a, err);
+    if (result == 0)
+        result = run(trace.store, &a, err);
     return trace_close(&trace, result, err);
 }

@@ -159,6 +159,8 @@ def two_servers(scratch):
                 return
             seconds = "%d.%09d" % divmod(at, 10**9)
             sides.append(below_root(tree(path, "--at", seconds)[0]))
+            if "max(" in when:  # the same moment, as people type it
+                check(below_root(tree(path, "--at", "-0s")[0]) == sides[-1], "--at -0s")
         both = set(sides[0]) & set(sides[1])
         different = [p for p in both for key in ("type", "size", "uid", "gid", "link")
                      if sides[0][p][key] != sides[1][p][key]
