@@ -18,7 +18,22 @@ static uint32_t hash_of(uint32_t object, uint64_t cookie)
                   32);
 }
 
-/* Of this flow, or else the latest one: a client may go on over another connection. */
+struct listing_key listings_key(const struct request *r, uint64_t cookie)
+{
+    const struct effect *e = effect_of(r);
+    struct bytes body = e->arguments_body;
+    /* at their end READDIR and READDIRPLUS say how much they want */
+    uint32_t most = body.len >= 4 ? load_be32(body.data + body.len - 4) : 0;
+
+    return (struct listing_key){ e->object, r->flow, cookie, most << 8 | e->procedure->number };
+}
+
+/* How well the place fits; a client may go on over another connection. */
+static int fit(const struct listing *to, const struct listing_key *key)
+{
+    return 2 * (to->flow == key->flow) + (to->form == key->form);
+}
+
 static struct listing *find(const struct listings *l, const struct listing_key *key)
 {
     const struct index_place *place;
@@ -28,12 +43,12 @@ static struct listing *find(const struct listings *l, const struct listing_key *
     for (place = index_first(&l->by_cookie, hash, &at); place;
          place = index_next(&l->by_cookie, hash, &at)) {
         struct listing *to = &l->ring[place->slot];
+        int better;
 
         if (to->object != key->object || to->cookie != key->cookie)
             continue;
-        if (to->flow == key->flow)
-            return to;
-        if (!found || to->begin.begin > found->begin.begin)
+        better = found ? fit(to, key) - fit(found, key) : 1;
+        if (better > 0 || (better == 0 && to->begin.begin > found->begin.begin))
             found = to;
     }
     return found;
@@ -58,7 +73,7 @@ static struct listing *take_place(struct listings *l, const struct listing_key *
 {
     struct listing *to = find(l, key);
 
-    if (to && to->flow == key->flow)
+    if (to && to->flow == key->flow && to->form == key->form)
         return to;
     to = &l->ring[l->next];
     if (to->object)
@@ -66,6 +81,7 @@ static struct listing *take_place(struct listings *l, const struct listing_key *
     to->object = key->object;
     to->cookie = key->cookie;
     to->flow = key->flow;
+    to->form = key->form;
     index_put(&l->by_cookie, hash_of(key->object, key->cookie), l->next);
     l->next = (l->next + 1) % LISTINGS;
     return to;
@@ -108,14 +124,14 @@ static void note_all(struct listings *l, struct request *r, const struct effect 
                      struct cookies c[SIDES])
 {
     const struct effect *e = effect_of(r);
+    struct listing_key key = listings_key(r, e->asked.cookie);
     uint64_t begun = 0; /* where the SUT's listing goes on if it gave nothing */
     uint8_t verifier[8];
     const struct listing *from;
     struct list_begin begin;
 
     listings_verifier(sut, verifier);
-    from = e->asked.cookie ? find(l, &(struct listing_key){ e->object, r->flow, e->asked.cookie })
-                           : NULL;
+    from = e->asked.cookie ? find(l, &key) : NULL;
     if (from)
         begun = from->sut_cookie;
     if (from && from->flow == r->flow) /* another client's listing began at another time */
@@ -131,7 +147,8 @@ static void note_all(struct listings *l, struct request *r, const struct effect 
 
         if (!c[REF].list[i])
             continue;
-        to = take_place(l, &(struct listing_key){ e->object, r->flow, c[REF].list[i] });
+        key.cookie = c[REF].list[i];
+        to = take_place(l, &key);
         to->sut_cookie = c[SUT].count ? c[SUT].list[at] : begun;
         memcpy(to->sut_verifier, verifier, sizeof(verifier));
         to->begin = begin;

@@ -57,7 +57,7 @@ struct listing {
     uint64_t cookie, sut_cookie;
     uint8_t sut_verifier[8];
     struct list_begin begin;
-    uint32_t flow;
+    uint32_t flow, form;
 };
 
 struct list_part {

@@ -79,15 +79,14 @@ static int on_field(void *ctx, const struct visit *v)
 static bool find_place(struct rewriting *g)
 {
     const struct effect *e = effect_of(g->request);
+    struct listing_key key = listings_key(g->request, e->asked.cookie);
 
     if (sut_of(g->request)->more && sut_of(g->request)->more->stage == MORE_PARTS)
         g->listing = &sut_of(g->request)->more->at;
     else if (effect_action(e) != ACTION_LIST || !e->asked.cookie)
         return true;
     else
-        g->listing =
-            listings_find(&g->shadow->listings,
-                          &(struct listing_key){ e->object, g->request->flow, e->asked.cookie });
+        g->listing = listings_find(&g->shadow->listings, &key);
     if (g->listing)
         store_be64(g->cookie, g->listing->sut_cookie);
     return g->listing;

@@ -119,11 +119,13 @@ struct engine_object {
 
 enum { LISTINGS = 32768 };
 
-/* Clients list one directory at the same time: the same cookie of the reference need not be the
- * same place of the SUT. */
+/* Clients list one directory at the same time, also one client by different calls: the same cookie
+ * of the reference need not be the same place of the SUT.  |form|: of these calls, what they ask
+ * for. */
 struct listing_key {
     uint32_t object, flow;
     uint64_t cookie;
+    uint32_t form;
 };
 
 struct listings {
@@ -136,7 +138,10 @@ struct listings {
 void listings_verifier(const struct effect *sut, uint8_t to[8]);
 int listings_note(struct listings *listings, struct request *request, const struct effect *sut,
                   struct err *err);
-/* Where the flow's own listing goes on, or else the latest one.  NULL: not known. */
+/* The place where a listing like |r|'s goes on from |cookie|. */
+struct listing_key listings_key(const struct request *r, uint64_t cookie);
+/* Where the flow's own listing goes on, best one of the same form, or else the latest one.  NULL:
+ * not known. */
 const struct listing *listings_find(const struct listings *listings, const struct listing_key *key);
 void listings_free(struct listings *listings);
 

@@ -71,7 +71,7 @@ static void test_paths(void **state)
 
 /* --- listings */
 
-enum { READDIR = 16, DIRECTORY = 7 };
+enum { READDIR = 16, READDIRPLUS, DIRECTORY = 7 };
 
 /* The result of a READDIR whose entries have these cookies. */
 static struct effect reply(struct buf *to, const uint64_t *cookies, uint32_t count,
@@ -116,6 +116,7 @@ static void test_listings(void **state)
     struct exchange with = { .guards = 0 };
     struct request r = { .shadow = &s, .sut = &with };
     struct effect sut, *said;
+    struct listing_key key;
 
     (void)state;
     wire_init();
@@ -150,6 +151,15 @@ static void test_listings(void **state)
     for (uint32_t flow = 1; flow <= 2; flow++)
         assert_int_equal(
             listings_find(&l, &(struct listing_key){ DIRECTORY, flow, 11 })->sut_cookie, 15);
+
+    said->procedure = procedure_find(NFS3_PROGRAM, NFS3_VERSION, READDIRPLUS);
+    sut = reply(&b, theirs, 1, 9); /* it lists the same by READDIRPLUS, too */
+    assert_int_equal(listings_note(&l, &r, &sut, &err), 0);
+    key = listings_key(&r, 11);
+    assert_int_equal(listings_find(&l, &key)->sut_cookie, 501);
+    said->procedure = procedure_find(NFS3_PROGRAM, NFS3_VERSION, READDIR);
+    key = listings_key(&r, 11);
+    assert_int_equal(listings_find(&l, &key)->sut_cookie, 15);
     listings_free(&l);
     buf_free(&a);
     buf_free(&b);
