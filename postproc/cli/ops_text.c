@@ -7,6 +7,8 @@
 #include "cli/ops_row.h"
 #include "engine.h"
 
+#include <string.h>
+
 static void print_program(sqlite3_stmt *s)
 {
     uint32_t number = (uint32_t)sqlite3_column_int64(s, OP_PROGRAM);
@@ -47,7 +49,7 @@ static void print_frames(sqlite3_stmt *s)
     int64_t calls = sqlite3_column_int64(s, OP_CALLS_RESENT);
     int64_t replies = sqlite3_column_int64(s, OP_RETRANSMISSIONS) - calls;
     int64_t copies = sqlite3_column_int64(s, OP_COPIES);
-    char text[VALUE_TEXT_MAX];
+    char waited[VALUE_TEXT_MAX], latency[VALUE_TEXT_MAX];
 
     printf(" [%s-%s]", ops_is_null(s, OP_CALL_FRAME) ? "" : ops_value(s, OP_CALL_FRAME),
            ops_is_null(s, OP_REPLY_FRAME) ? "" : ops_value(s, OP_REPLY_FRAME));
@@ -67,8 +69,9 @@ static void print_frames(sqlite3_stmt *s)
         printf(" call resent %lld%s", (long long)calls, replies ? "," : "");
     if (replies)
         printf(" reply resent %lld", (long long)replies);
-    if (sqlite3_column_int64(s, OP_WAITED) > sqlite3_column_int64(s, OP_LATENCY))
-        printf(", waited %s", duration_text(sqlite3_column_int64(s, OP_WAITED), text));
+    if (strcmp(duration_text(sqlite3_column_int64(s, OP_WAITED), waited),
+               duration_text(sqlite3_column_int64(s, OP_LATENCY), latency)) != 0)
+        printf(", waited %s", waited);
     if (copies)
         printf(" copies %lld", (long long)copies);
     if (flags & SIGHTING_ADDRESS)

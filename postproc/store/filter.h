@@ -22,11 +22,14 @@ enum filter_order {
 
 /* SQL: how long the caller of operation o waited, in ns.  That is the latency, unless it sent the
  * call again after the first reply: then the reply did not reach it, and it waited until the next
- * reply, or at least until it sent the call last. */
+ * reply, or at least until it sent the call last.  If fragments of its first call were lost, it
+ * waited since then. */
 #define FILTER_WAITED                                                                              \
-    " (SELECT CASE WHEN s.last > o.reply_time THEN ifnull((SELECT min(r.time) FROM retransmission" \
-    " r WHERE r.operation = o.id AND r.kind = 2 AND r.time >= s.last), s.last) - o.call_time"      \
-    " ELSE o.latency END FROM (SELECT max(r.time) AS last FROM retransmission r"                   \
+    " (SELECT ifnull(CASE WHEN s.last > o.reply_time THEN ifnull((SELECT min(r.time)"              \
+    " FROM retransmission r WHERE r.operation = o.id AND r.kind = 2 AND r.time >= s.last), "       \
+    "s.last)"                                                                                      \
+    " ELSE o.reply_time END - min(o.call_time, ifnull(s.first, o.call_time)), o.latency)"          \
+    " FROM (SELECT max(r.time) AS last, min(r.time) AS first FROM retransmission r"                \
     " WHERE r.operation = o.id AND r.kind = 1) s)"
 
 struct filter {

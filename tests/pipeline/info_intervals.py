@@ -315,6 +315,10 @@ def waited_against_tshark(folder):
     found = [json.loads(line) for line in good("ops", "--json", "--sort", "waited", capture).splitlines()]
     check([op["waited"] for op in found] == sorted((op["waited"] for op in found), reverse=True),
           "--sort waited: the longest first")
+    done = subprocess.run(["tshark", "-r", str(capture), "-Y", "frame.number in {423, 429}", "-T", "fields", "-e",
+                           "frame.time_epoch"], capture_output=True, text=True, check=True)
+    sent, came = (int(line.replace(".", "").ljust(19, "0")[:19]) for line in done.stdout.split())
+    check([op["waited"] for op in found if op["call_frame"] == 428] == [came - sent], "a call that lost a fragment")
     late = 0
     for op in found:
         sent, came = calls[op["xid"]], replies[op["xid"]]
