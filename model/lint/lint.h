@@ -77,6 +77,8 @@ struct lint_counts {
     uint64_t excused;           /* contradictions that a restart of the server explains */
     uint64_t undecided;         /* those for which there was no room to wait, or no verifier */
     uint64_t verifiers_ignored;
+    uint64_t new_verifiers; /* restarts: the servers showed another write verifier than before */
+    uint64_t sent_again;    /* calls that change something, were sent again and got a reply */
 };
 
 struct lint;

@@ -385,8 +385,10 @@ static int judge_replies(struct lint *lint, const struct effect *e, struct err *
 {
     enum action action = effect_action(e);
 
-    if (!e->replies_differ ||
-        !(changes_names(action) || action == ACTION_SET || action == ACTION_WRITE))
+    if (!(changes_names(action) || action == ACTION_SET || action == ACTION_WRITE))
+        return 0;
+    lint->counts.sent_again += e->calls_again && e->rpc_status != STATUS_NONE;
+    if (!e->replies_differ)
         return 0;
     return LINT_SAY(lint, LINT_ANSWERS_DIFFER, e, 0, err,
                     "sent %" PRIu32 " times, and a later reply has other bytes",

@@ -41,6 +41,7 @@ static int add(struct lint *lint, struct lint_server *s, const struct effect *e,
     replace(s, v, e->done_time);
     if (s->count == 1)
         return 0;
+    lint->counts.new_verifiers++;
     return LINT_SAY(lint, LINT_VERIFIER_CHANGED, e, last, err, "the write verifier is a new one");
 }
 

@@ -24,7 +24,9 @@ static const char about[] =
     "another client, or a program on the server.  A note is allowed, but worth\n"
     "knowing.  Operations that overlapped are not compared with each other.\n"
     "\n"
-    "The end of the text says how many findings each server and client has.  To compare\n"
+    "The end of the text says how many findings each server and client has, and whether\n"
+    "the trace shows a restart, and calls that were sent again: without these it does\n"
+    "not tell if stable data and the duplicate request cache are right.  To compare\n"
     "what two servers answer, use \"nfsdigest compare\".\n"
     "\n"
     "The exit code is 1 if there are errors or suspects.\n";
@@ -39,7 +41,7 @@ static int choose(void *to, const char *value, struct err *err)
     int id = lint_rule_find(value);
 
     if (id < 0)
-        return err_set(err, ERR_USAGE, "--rule: no rule \"%.64s\": see --list", value);
+        return err_set(err, ERR_USAGE, "no rule \"%.64s\": see --list", value);
     chosen->any = chosen->rules[id] = true;
     return 0;
 }

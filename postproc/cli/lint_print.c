@@ -190,6 +190,14 @@ static void print_counts(const struct lint_view *v)
            counts->reads && !counts->with_blocks
                ? ", only those of the same ranges: ingest with --block-digests to compare others"
                : "");
+    printf("calls that change something and were sent again: %s%s\n",
+           count_text(counts->sent_again, a),
+           counts->sent_again
+               ? ""
+               : ", so the trace does not show if the duplicate request cache works");
+    printf("restarts of servers, by new write verifiers: %s%s\n",
+           count_text(counts->new_verifiers, a),
+           counts->new_verifiers ? "" : ", so the trace does not show if stable data survive one");
     print_some("contradictions that restarts of the server explain", counts->excused);
     print_some("contradictions that were not judged for lack of room or of a verifier",
                counts->undecided);
@@ -223,6 +231,10 @@ int lint_text(struct lint_view *v, struct err *err)
         printf("  %s %s: ", h->is_client ? "client" : "server", h->address);
         print_levels(h->found[LINT_ERROR], h->found[LINT_SUSPECT], h->found[LINT_NOTE]);
     }
+    if (lint_view_level(v, LINT_SUSPECT))
+        puts("a suspect stands unless something that the trace does not show, such as another "
+             "client,"
+             " changed the object");
     print_counts(v);
     return 0;
 }
@@ -301,6 +313,8 @@ int lint_json(struct lint_view *v, struct err *err)
     json_i64(&j, "gaps", v->gaps);
     json_u64(&j, "objects_forgotten", v->counts.objects_forgotten);
     json_u64(&j, "verifiers_ignored", v->counts.verifiers_ignored);
+    json_u64(&j, "new_verifiers", v->counts.new_verifiers);
+    json_u64(&j, "sent_again", v->counts.sent_again);
     json_u64(&j, "reads", v->counts.reads);
     json_u64(&j, "reads_compared", v->counts.compared);
     json_u64(&j, "reads_compared_with_reads", v->counts.read_again);

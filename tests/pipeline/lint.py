@@ -73,6 +73,8 @@ WANTED = {
 }
 LEVELS = {"status-unlisted": "notes", "verifier-changed": "notes", "read-contents": "suspects",
           "changed-unseen": "suspects", "link-count": "suspects", "make-exists": "suspects"}
+# calls that change something and were sent again; over UDP 18 of them because a fragment was lost
+AGAIN = {"knfsd-netem-udp.pcap.zst": 38, "knfsd-netem-tcp.pcap.zst": 0, "outage/hang-client.pcap.zst": 2}
 # between the length of a record and a listing: header of an accepted reply, status
 BEFORE_LISTING = 24 + 4
 failures = []
@@ -136,6 +138,16 @@ def judge(name, wanted, folder):
     check(result["operations"] == count, name + ": number of operations")
     others = database.rows(path, "SELECT count(*) FROM operation WHERE program <> 100003")[0][0]
     check(result["other_programs"] == others, "%s: %s operations of other programs" % (name, result["other_programs"]))
+    check(result["new_verifiers"] == len(wanted.get("verifier-changed", [])), name + ": restarts")
+    again = database.rows(path, "SELECT count(*) FROM operation o WHERE program = 100003 AND reply_frame IS NOT NULL AND"
+                          " (procedure IN (2, 7) OR procedure BETWEEN 8 AND 15) AND EXISTS"
+                          " (SELECT 1 FROM retransmission r WHERE r.operation = o.id AND r.kind = 1)")[0][0]
+    check(result["sent_again"] == again, "%s: %d sent again, not %d" % (name, result["sent_again"], again))
+    if name in AGAIN:
+        said = run(path).stdout
+        check(again == AGAIN[name] and "and were sent again: %d" % again in said
+              and ("does not show if the duplicate" in said) == (again == 0)
+              and ("a suspect stands unless" in said) == (counts["suspects"] > 0), "%s: what was tested: %d: %s" % (name, again, said))
     return path
 
 
