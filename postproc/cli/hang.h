@@ -82,6 +82,9 @@ struct hang {
     bool chosen;    /* nothing waits at the end: |at| is before the reply waited for longest */
     int64_t longest, longest_called; /* ns: the longest wait for a reply, and since when; -1: none;
                                         only read if nothing waits at the end */
+    uint64_t others; /* answered calls that waited for |age| or longer at other times; only read if
+                        the user gave no point in time */
+    int64_t others_at; /* ns: shortly before the reply to the one that waited longest */
     struct hang_match match;
 };
 

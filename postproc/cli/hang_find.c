@@ -131,6 +131,28 @@ static int choose(sqlite3 *db, struct hang_request *request, struct hang *h, str
     return sql_end(stmt, result < 0 ? result : 0, err);
 }
 
+/* Calls that waited as long, but not at this point in time. */
+static int count_others(sqlite3 *db, const struct hang_request *request, struct hang *h,
+                        struct err *err)
+{
+    static const char sql[] =
+        "SELECT count(*), max(o.reply_time - o.call_time), o.reply_time FROM operation o"
+        " WHERE o.reply_time - o.call_time >= ?5 AND (o.reply_time <= ?6 OR o.call_time > ?6)"
+        " AND" TRAFFIC_OPERATION;
+    sqlite3_stmt *stmt;
+    int result = traffic_prepare(&request->traffic, db, sql, &stmt, err);
+
+    if (result < 0)
+        return result;
+    sqlite3_bind_int64(stmt, 5, request->age);
+    sqlite3_bind_int64(stmt, 6, request->at);
+    if ((result = sql_row(stmt, err)) > 0) {
+        h->others = (uint64_t)sqlite3_column_int64(stmt, 0);
+        h->others_at = sqlite3_column_int64(stmt, 2) - 1 - sqlite3_column_int64(stmt, 1) / 20;
+    }
+    return sql_end(stmt, result < 0 ? result : 0, err);
+}
+
 int hang_find(sqlite3 *db, const char *far, struct hang_request *request, struct hang *h,
               struct err *err)
 {
@@ -142,6 +164,7 @@ int hang_find(sqlite3 *db, const char *far, struct hang_request *request, struct
         read_waiting(db, request, h, err) < 0 ||
         (!h->count && !request->at_text && choose(db, request, h, err) < 0) ||
         (h->chosen && read_waiting(db, request, h, err) < 0) ||
+        (h->count && !request->at_text && count_others(db, request, h, err) < 0) ||
         sql_number(db, "SELECT count(*) FROM problem WHERE kind IN (1, 2)", 0, &holes, err) < 0)
         return -err->code;
     h->holes = (uint64_t)holes;

@@ -136,6 +136,10 @@ int hang_text(sqlite3 *db, const struct hang_request *request, const struct hang
     printf("%" PRIu64 " call%s on %" PRIu32 " connection%s waited for %s or longer at %s\n",
            h->calls, h->calls == 1 ? "" : "s", h->count, h->count == 1 ? "" : "s",
            duration_text(request->age, text), time_text(request->at, way));
+    if (h->others)
+        printf("%" PRIu64 " other call%s waited that long at other times: --at \"%s\" shows the one"
+               " that waited longest\n",
+               h->others, h->others == 1 ? "" : "s", time_text(h->others_at, way));
     if (!h->count && request->at_text)
         puts("without --at, hang shows when the call waited that waited longest");
     else if (!h->count && h->longest >= 0)

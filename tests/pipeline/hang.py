@@ -293,6 +293,12 @@ def both_sides(folder):
         check(w["at_server"], {"not_arrived": int(not arrived), "not_answered": int(arrived),
                                "answered": 0}, moment + ": at the server")
         check(abs(found["both_sides"]["offset"]) < SECOND // 1000, True, "one clock")
+    said = subprocess.run([database.program(), "hang", near], capture_output=True, text=True, check=False).stdout
+    other = next((line for line in said.splitlines() if line.startswith("1 other call waited")), "").split('"')
+    check(len(other), 3, "the hang before: " + said)
+    check([w["verdict"] for w in hang(near, "--at", other[1])["waiting"]], ["server"], "the hang before")
+    check("other call" in subprocess.run([database.program(), "hang", "--at", "+2.9s", near], capture_output=True,
+                                         text=True, check=False).stdout, False, "a moment that was asked for")
 
 
 def main():
