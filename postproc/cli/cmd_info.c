@@ -108,6 +108,8 @@ static int tell_intervals(struct store *store, const char *name, const struct in
         info_intervals_csv(&intervals);
     else
         info_intervals_text(&intervals);
+    if (!intervals.count && request->groups.filter && !request->json && !request->csv)
+        result = filter_say_none(store_db(store), request->groups.filter, err);
     intervals_free(&intervals);
     return result;
 }

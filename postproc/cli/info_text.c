@@ -222,7 +222,9 @@ int info_text(const struct info_view *view, struct err *err)
 {
     if (view->only_tables) {
         text_tables(view);
-        return 0;
+        return view->filter && !view->groups.totals.operations
+                   ? filter_say_none(view->db, view->filter, err)
+                   : 0;
     }
     if (view->filter)
         return text_matching(view, err);

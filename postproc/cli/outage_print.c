@@ -121,6 +121,15 @@ static void text_difference(void *ctx, const struct outage_difference *d, sqlite
     printf(": %s\n", d->text);
 }
 
+/* What lint calls a suspect (model/lint/lint_rules.h). */
+static bool has_suspects(const struct outage *o, const struct lint_rules *rules)
+{
+    for (uint32_t i = 0; i < o->difference_count; i++)
+        if (rules->rule[o->differences[i].rule].level == LINT_SUSPECT)
+            return true;
+    return false;
+}
+
 static void text_ended(const struct outage *o)
 {
     uint64_t closed = 0, resets = 0, refused = 0;
@@ -208,6 +217,10 @@ static int text_outage(sqlite3 *db, const struct outage_request *request, const 
         return -err->code;
     if (o->different > o->difference_count)
         printf("    and %" PRIu64 " more\n", o->different - o->difference_count);
+    if (has_suspects(o, request->rules))
+        puts(
+            "    unless something that the trace does not show, such as another client, changed the"
+            " object");
     if (outage_lost_text(db, o, err) < 0)
         return -err->code;
     putchar('\n');

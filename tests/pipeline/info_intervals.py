@@ -220,6 +220,10 @@ def against_generator(folder):
         check(found["intervals"] == expected_intervals(mine, SECOND), "every %s" % options)
         check_report(db, options, mine)
     refused(db)
+    for options in (["--every", "1s"], ["--by", "client"], []):
+        done = run("info", *options, "--from", "+1h", db)
+        check(done.returncode == 0 and "no operation matches; the trace is from" in done.stderr,
+              "info %s: nothing matches: %s" % (options, done.stderr))
 
 
 def check_report(db, options, mine):

@@ -225,6 +225,7 @@ def made(folder):
     text = subprocess.run([database.program(), "outage", path], capture_output=True, text=True,
                           check=False).stdout
     check("10.0.0.4 asked for nothing any more" in text, True, "text")
+    check("    unless something that the trace does not show" in text, True, "a suspect")
     check("\n\n\n" in text or "longest wait without" in text, False, "text of outages")
     text = subprocess.run([database.program(), "outage", "--client", "10.0.0.2", path],
                           capture_output=True, text=True, check=False).stdout
