@@ -49,7 +49,7 @@ static int on_datagrams(void *ctx, uint32_t events, struct err *err)
         ssize_t got = recv(c->datagrams.fd, c->input, INPUT, 0);
 
         if (got >= 0) {
-            if (got > c->setup.limits.reply_max)
+            if ((size_t)got > c->setup.limits.reply_max)
                 c->stats.garbage++;
             else
                 result = client_message(c, c->input, (uint32_t)got, err);

@@ -122,14 +122,15 @@ void spans_end(struct activity *to, const int64_t *whole)
 
 unsigned activity_heat_row(int64_t latency)
 {
-    unsigned __int128 square;
+    /* 2^63 times the root of 2, rounded down: a number above it is in the upper half of its power
+     * of two.  Not by squares: machines of 32 bits have none of 128. */
+    static const uint64_t half = UINT64_C(0xB504F333F9DE6484);
     unsigned k;
 
     if (latency < 1)
         return 0;
     k = 63 - (unsigned)__builtin_clzll((unsigned long long)latency);
-    square = (unsigned __int128)(uint64_t)latency * (uint64_t)latency;
-    return 2 * k + (square >> (2 * k + 1) != 0);
+    return 2 * k + ((uint64_t)latency << (63 - k) > half);
 }
 
 int64_t activity_heat_from(unsigned row)
