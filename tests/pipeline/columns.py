@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: cost=6
+# ctest: asan cost=6
 """libnfsdigest and the Python package: every column of every table, of captures, .nfsr streams and databases,
 in both profiles, equals what SQL says of the database that "nfsdigest ingest" makes of the same file.  Also:
 several captures as one trace, cut and empty ones, streams that nobody reads, and what readers of Arrow streams
