@@ -9,6 +9,7 @@
 #include "report/html.h"
 #include "report/trace_report.h"
 #include "show/args.h"
+#include "store/sql.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -68,6 +69,20 @@ static bool is_result(const char *path)
            compare_is_result(path);
 }
 
+/* A page without operations is easily taken for a quiet trace. */
+static int say_if_none(sqlite3 *db, const struct filter *filter, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int found = filter_prepare(db, filter, "SELECT 1 FROM operation o", &stmt, err);
+
+    if (found < 0)
+        return found;
+    found = sql_row(stmt, err);
+    if (sql_end(stmt, found < 0 ? found : 0, err) < 0)
+        return -err->code;
+    return found ? 0 : filter_say_none(db, filter, err);
+}
+
 static int report_trace(const char *name, struct report_args *a, struct err *err)
 {
     char words[FILTER_WORDS_MAX];
@@ -79,6 +94,7 @@ static int report_trace(const char *name, struct report_args *a, struct err *err
         .filter_words = words,
     };
     struct trace trace;
+    int result;
 
     filter_arg_words(&a->filter, words, sizeof(words));
 
@@ -87,7 +103,10 @@ static int report_trace(const char *name, struct report_args *a, struct err *err
                        "--annotate takes the result of a comparison, which %s is not", name);
     if (outputs_spare(name, "--html", a->html, err) < 0 || trace_open(&trace, name, false, err) < 0)
         return -err->code;
-    return trace_close(&trace, trace_report(store_db(trace.store), &request, err), err);
+    result = trace_report(store_db(trace.store), &request, err);
+    if (result == 0 && request.filter)
+        result = say_if_none(store_db(trace.store), request.filter, err);
+    return trace_close(&trace, result, err);
 }
 
 static int check_outputs(const struct report_args *a, int count, char **operands, struct err *err)

@@ -22,7 +22,7 @@ static void print_line(const char *text)
 static void text_groups(const struct groups *g, enum group_by by)
 {
     static const char *const titles[] = { "Operations", "Clients",
-                                          "Users",      "Busiest files",
+                                          "Users",      "Files and directories",
                                           "Phases",     "Exports",
                                           "Servers",    "Statuses other than OK" };
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];

@@ -205,14 +205,14 @@ static void print_counts(const struct lint_view *v)
     print_some("verifiers not judged for lack of room", counts->verifiers_ignored);
 }
 
-int lint_text(struct lint_view *v, struct err *err)
+static int text_of_level(struct lint_view *v, enum lint_level level, struct err *err)
 {
     char a[VALUE_TEXT_MAX];
 
     for (int i = 0; i < LINT_RULES; i++) {
         const struct lint_rule *rule = &v->rules->rule[i];
 
-        if (!v->found[i])
+        if (!v->found[i] || rule->level != level)
             continue;
         print_rule(rule, v->found[i]);
         if (lint_each(v, (enum lint_id)i, print_text, v, err) < 0)
@@ -221,6 +221,16 @@ int lint_text(struct lint_view *v, struct err *err)
             printf("    and %s more\n", count_text(v->found[i] - v->top, a));
         putchar('\n');
     }
+    return 0;
+}
+
+int lint_text(struct lint_view *v, struct err *err)
+{
+    char a[VALUE_TEXT_MAX];
+
+    for (enum lint_level level = LINT_ERROR; level <= LINT_NOTE; level++)
+        if (text_of_level(v, level, err) < 0)
+            return -err->code;
     printf("%s operation%s of NFSv3: ", count_text(v->counts.operations, a),
            v->counts.operations == 1 ? "" : "s");
     print_levels(lint_view_level(v, LINT_ERROR), lint_view_level(v, LINT_SUSPECT),

@@ -115,6 +115,9 @@ static int show_verdict(struct printer *p)
                    verdict == VERDICT_ALIKE ? COLOUR_GOOD : COLOUR_BAD,
                    verdict_text((enum verdict)verdict));
     fputc('\n', p->out);
+    if (verdict >= 0 && verdict_is_finding((enum verdict)verdict))
+        fputs("This does not say which one is wrong; \"nfsdigest lint\" judges each by itself.\n",
+              p->out);
     return verdict;
 }
 

@@ -189,7 +189,7 @@ def colours(out):
     plain = run("compare", out, code=1).stdout
     coloured = on_terminal({"TERM": "xterm"}, "compare", out)
     check("\x1b" not in plain and re.sub(r"\x1b\[\d+m", "", coloured) == plain, "colours change words")
-    check("\x1b[31mThe two servers answer differently.\x1b[0m" in coloured
+    check("\x1b[31mThe two servers answer differently.\x1b[0m\nThis does not say which one is wrong;" in coloured
           and "\x1b[31moutcome" in coloured, coloured[:1000])
     check(on_terminal({"TERM": "xterm", "NO_COLOR": ""}, "compare", out) == coloured, "an empty NO_COLOR")
     for environment in {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}, {}:

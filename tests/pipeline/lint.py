@@ -7,6 +7,7 @@ import html.parser
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,10 @@ def judge(name, wanted, folder):
     database.ingest(path, CAPTURES / name)
     done = run("--json", "--top", "1000", path)
     result = json.loads(done.stdout)
+    if "pair-" in name:  # errors come before notes
+        levels = re.findall("^[a-z-]+: ([a-z]+), ", run(path).stdout, re.MULTILINE)
+        check("note" in levels and levels == sorted(levels, key=["error", "suspect", "note"].index),
+              "%s: the order of levels is %s" % (name, levels))
     found = {r["rule"]: [(s["call_frame"], s["reply_frame"]) for s in r["shown"]]
              for r in result["rules"]}
     wanted = {rule: too_long(CAPTURES / name, folder) if frames is None else frames
