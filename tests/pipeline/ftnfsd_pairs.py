@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 long=long
+# ctest: serial timeout=300 long=long
 """ftnfsd against the servers of captures: a replay dump of the capture gives ftnfsd the tree before, the
 requests of the capture go to ftnfsd, which records what it answers, and "nfsdigest compare" compares that
 with the capture.  The rules ftnfsd, and those of the other server, explain all but the groups that are
-listed here with their reasons.
+listed here with their reasons.  Nothing runs beside it: compare finds equal requests by their times, and takes one
+for another if ftnfsd or the player stands still for longer than lies between them.
 
     ftnfsd_pairs.py [long]     environment: NFSDIGEST, SRC, BUILD, CAPTURES
 
