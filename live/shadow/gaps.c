@@ -54,18 +54,30 @@ uint64_t gaps_same_before(const struct shadow *s, const struct mirror_object *ob
     return object->state == MIRROR_SYNCHRONIZED && !k->is_held ? s->first_lost : 0;
 }
 
+/* What is noted of an object that waits to be copied, with the handle that it has now: *|rare|.
+ * NULL: it does not wait. */
+static int note_queued(struct shadow *s, const struct mirror_object *object,
+                       struct known_rare **rare, struct err *err)
+{
+    *rare = NULL;
+    if (object->state != MIRROR_QUEUED)
+        return 0;
+    *rare = known_rare_get(s, known_of(s, object->id), err);
+    if (!*rare)
+        return -err->code;
+    (*rare)->same_handle = handle_hash(s, object);
+    return 0;
+}
+
 int gaps_suspect(struct shadow *s, const struct mirror_object *object, uint64_t before,
                  struct err *err)
 {
     struct known_rare *rare;
 
-    if (object->state != MIRROR_QUEUED)
-        return 0;
-    rare = known_rare_get(s, known_of(s, object->id), err);
-    if (!rare)
+    if (note_queued(s, object, &rare, err) < 0)
         return -err->code;
-    rare->same_before = before;
-    rare->same_handle = handle_hash(s, object);
+    if (rare)
+        rare->same_before = before;
     return 0;
 }
 
@@ -73,13 +85,10 @@ int gaps_only_times(struct shadow *s, const struct mirror_object *object, struct
 {
     struct known_rare *rare;
 
-    if (object->state != MIRROR_QUEUED)
-        return 0;
-    rare = known_rare_get(s, known_of(s, object->id), err);
-    if (!rare)
+    if (note_queued(s, object, &rare, err) < 0)
         return -err->code;
-    rare->times_alone = true;
-    rare->same_handle = handle_hash(s, object);
+    if (rare)
+        rare->times_alone = true;
     return 0;
 }
 
