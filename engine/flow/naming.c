@@ -4,12 +4,25 @@
 
 #include <stdlib.h>
 
-struct waiting *naming_begin(const struct record_operation *op, struct err *err)
+/* Copies |from| to *|at| and moves *|at| behind it. */
+static struct bytes keep(uint8_t **at, struct bytes from)
 {
-    const struct bytes arguments = op->arguments, blocks = op->block_digests;
-    size_t size = sizeof(struct waiting) + (size_t)arguments.len + blocks.len;
-    struct waiting *w = malloc(size);
+    const struct bytes kept = { *at, from.len };
+
+    if (from.len)
+        memcpy(*at, from.data, from.len);
+    *at += from.len;
+    return kept;
+}
+
+struct waiting *naming_begin(const struct record_operation *op, bool answered, struct err *err)
+{
+    const struct bytes result = answered ? op->result : (struct bytes){ 0 };
+    size_t size = sizeof(struct waiting) + (size_t)op->arguments.len + op->block_digests.len +
+                  (size_t)result.len;
+    struct waiting *w = size <= UINT32_MAX ? malloc(size) : NULL;
     struct record_operation *own;
+    uint8_t *at;
 
     if (!w) {
         err_memory(err, "calls");
@@ -17,15 +30,12 @@ struct waiting *naming_begin(const struct record_operation *op, struct err *err)
     }
     memset(w, 0, sizeof(*w));
     w->size = (uint32_t)size;
-    if (arguments.len)
-        memcpy(w->body, arguments.data, arguments.len);
-    if (blocks.len)
-        memcpy(w->body + arguments.len, blocks.data, blocks.len);
     own = &w->operation;
     *own = *op;
-    own->arguments = (struct bytes){ w->body, arguments.len };
-    own->block_digests = (struct bytes){ w->body + arguments.len, blocks.len };
-    own->result = (struct bytes){ 0 };
+    at = w->body;
+    own->arguments = keep(&at, op->arguments);
+    own->block_digests = keep(&at, op->block_digests);
+    own->result = answered ? keep(&at, result) : result;
     own->object = own->object2 = own->new_object = own->depends_on = 0;
     own->path = own->path2 = 0;
     /* a header that was cut still names the procedure */
@@ -34,26 +44,25 @@ struct waiting *naming_begin(const struct record_operation *op, struct err *err)
     return w;
 }
 
-int naming_call(struct objects *o, struct waiting *w, const struct address *server, struct err *err)
+int naming_call(struct objects *o, struct waiting *w, uint32_t server, struct err *err)
 {
     struct record_operation *op = &w->operation;
     const struct captured body = { op->arguments.data, op->arguments.len, op->arguments_wire };
-    const struct record_operation wire = *op;
-    struct tagged about = { .server = host_id(o, server) };
+    const struct sighting call = op->call;
+    const uint64_t offset = op->offset, count = op->count;
+    struct tagged about = { .server = server };
     struct scan scan = { 0 };
     int rc;
 
-    if (!about.server)
-        return err_memory(err, "hosts");
     if (!w->procedure || op->call.flags & SIGHTING_HEADER)
         return 0;
     rc = scan_body(&scan, w->procedure->arguments, &body, NULL, err);
     if (rc == 0)
         rc = tag_call(o, op, &scan, &about, err);
     /* what the first engine read, with all bytes there */
-    op->call = wire.call;
-    op->offset = wire.offset;
-    op->count = wire.count;
+    op->call = call;
+    op->offset = offset;
+    op->count = count;
     w->parent = about.parent;
     w->parent2 = about.parent2;
     tag_keep(w, &scan, w->body);
@@ -78,8 +87,25 @@ static void take_port(void *ctx, uint32_t program, uint16_t port)
     (void)ctx, (void)program, (void)port;
 }
 
+void naming_answer(struct waiting *w, const struct record_operation *op)
+{
+    const struct record_operation begun = w->operation;
+    struct record_operation *own = &w->operation;
+
+    *own = *op;
+    own->id = begun.id;
+    own->flow = begun.flow;
+    own->credential = begun.credential;
+    own->object = begun.object;
+    own->object2 = begun.object2;
+    own->new_object = begun.new_object;
+    own->path = begun.path;
+    own->path2 = begun.path2;
+    own->depends_on = begun.depends_on;
+}
+
 /* Learns from the result, as far as it can be read. */
-static int learn(struct objects *o, struct waiting *w, uint32_t server, struct err *err)
+int naming_reply(struct objects *o, struct waiting *w, uint32_t server, struct err *err)
 {
     const struct record_operation *op = &w->operation;
     const struct captured body = { op->result.data, op->result.len, op->result_wire };
@@ -93,29 +119,4 @@ static int learn(struct objects *o, struct waiting *w, uint32_t server, struct e
         return 0;
     rc = scan_body(&scan, w->procedure->result, &body, NULL, err);
     return rc < 0 ? rc : tag_reply(o, w, &scan, server, err);
-}
-
-int naming_reply(struct objects *o, struct waiting *w, const struct address *server,
-                 struct record_operation *op, struct err *err)
-{
-    const struct record_operation *named = &w->operation;
-    const struct record_operation begun = *named;
-    uint32_t host = host_id(o, server);
-    int rc;
-
-    if (!host)
-        return err_memory(err, "hosts");
-    w->operation = *op;
-    w->operation.id = begun.id;
-    w->operation.object = begun.object;
-    w->operation.object2 = begun.object2;
-    w->operation.new_object = 0;
-    w->operation.path = begun.path;
-    w->operation.path2 = begun.path2;
-    w->operation.depends_on = begun.depends_on;
-    w->operation.flow = begun.flow;
-    w->operation.credential = begun.credential;
-    rc = learn(o, w, host, err);
-    *op = *named;
-    return rc;
 }

@@ -15,18 +15,19 @@
 #include "flow/object.h"
 
 /* Makes a call that waits for its reply, from the record of its operation.  Copies arguments and
- * digests of blocks, and forgets everything that an earlier engine said of objects and paths.  The
- * caller frees it.  Returns NULL if there is no memory. */
-struct waiting *naming_begin(const struct record_operation *op, struct err *err);
+ * digests of blocks, with |answered| also the result, and forgets everything that an earlier engine
+ * said of objects and paths.  The caller frees it.  Returns NULL if there is no memory. */
+struct waiting *naming_begin(const struct record_operation *op, bool answered, struct err *err);
 
-/* Takes the call, which went to the server at |server|.  w->operation gets its objects, paths and
+/* Takes the call, which went to the host |server|.  w->operation gets its objects, paths and
  * dependency.  w->operation.id must be set, and be larger than those of earlier calls. */
-int naming_call(struct objects *o, struct waiting *w, const struct address *server,
-                struct err *err);
+int naming_call(struct objects *o, struct waiting *w, uint32_t server, struct err *err);
 
-/* Takes the reply, which |op| has, the record of the whole operation.  Sets id, flow, credential,
- * objects, paths and dependency of |op|. */
-int naming_reply(struct objects *o, struct waiting *w, const struct address *server,
-                 struct record_operation *op, struct err *err);
+/* Gives |w| the reply that another record of its operation has, which must outlive |w|.  Id, flow,
+ * credential, objects, paths and dependency stay. */
+void naming_answer(struct waiting *w, const struct record_operation *op);
+
+/* Takes the reply, which |w| has.  w->operation gets its new object. */
+int naming_reply(struct objects *o, struct waiting *w, uint32_t server, struct err *err);
 
 #endif

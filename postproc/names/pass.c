@@ -116,7 +116,7 @@ static int take_call(void *ctx, struct turns_slot *slot, struct err *err)
     if (is_wanted(p, slot->host)) {
         if (op->credential && !(op->credential = credential_of(pp, op->credential, err)))
             return -err->code;
-        if (naming_call(&p->objects, slot->waiting, &p->objects.hosts[slot->host], err) < 0)
+        if (naming_call(&p->objects, slot->waiting, slot->host, err) < 0)
             return -err->code;
     } else {
         op->credential = 0; /* nobody asks */
@@ -133,33 +133,6 @@ static int unknown_call(const struct piece_pass *pp, const struct record_operati
                    pp->turns.path, (unsigned long long)op->call.frame);
 }
 
-/* Finds the call of an operation, which began in the piece or before it. */
-static struct waiting *call_of(struct piece_pass *pp, const struct record_operation *op,
-                               uint32_t *host, struct err *err)
-{
-    struct recent *recent = &pp->pass->recent;
-    struct turns_slot *slot = turns_slot(&pp->turns, op->id);
-    struct recent_call *call;
-    struct waiting *w;
-
-    if (slot && slot->waiting) {
-        w = slot->waiting;
-        *host = slot->host;
-        slot->waiting = NULL;
-        return w;
-    }
-    call = slot ? NULL : recent_find(recent, op->call.frame, op->xid, true);
-    if (!call) {
-        unknown_call(pp, op, err);
-        return NULL;
-    }
-    w = call->waiting;
-    *host = call->host;
-    call->waiting = NULL;
-    recent->waiting--;
-    return w;
-}
-
 /* A reply without a call tells nothing of what it is about, whatever the stream says. */
 static void forget_names(struct record_operation *op)
 {
@@ -167,25 +140,48 @@ static void forget_names(struct record_operation *op)
     op->depends_on = 0;
 }
 
-/* An operation that is complete. */
-static int complete(struct piece_pass *pp, struct record_operation *op, struct err *err)
+/* Puts an operation that is complete. */
+static int complete(struct pass *p, struct waiting *w, uint32_t host, struct err *err)
 {
-    struct pass *p = pp->pass;
-    uint32_t host;
-    struct waiting *w = call_of(pp, op, &host, err);
-    int rc = 0;
-
-    if (!w)
+    if (!is_wanted(p, host))
+        return 0;
+    if (w->operation.call.frame && naming_reply(&p->objects, w, host, err) < 0)
         return -err->code;
+    return put_operation(p, &w->operation, err);
+}
+
+/* An operation that began in the piece. */
+static int complete_slot(struct piece_pass *pp, struct turned *turned, struct err *err)
+{
+    struct record_operation *op = &turned->waiting->operation;
+
     if (!op->call.frame) {
-        op->id = w->operation.id;
         forget_names(op);
-        rc = piece_flows_id(&pp->turns.flows, op->flow, &op->flow, err);
-    } else if (is_wanted(p, host)) {
-        rc = naming_reply(&p->objects, w, &p->objects.hosts[host], op, err);
+        if (piece_flows_id(&pp->turns.flows, op->flow, &op->flow, err) < 0)
+            return -err->code;
     }
+    return complete(pp->pass, turned->waiting, turned->slot->host, err);
+}
+
+/* One that began before it. */
+static int complete_earlier(struct piece_pass *pp, const struct record_operation *op,
+                            struct err *err)
+{
+    struct recent *recent = &pp->pass->recent;
+    struct recent_call *call =
+        turns_slot(&pp->turns, op->id) ? NULL : recent_find(recent, op->call.frame, op->xid, true);
+    struct waiting *w;
+    int rc;
+
+    if (!call)
+        return unknown_call(pp, op, err);
+    w = call->waiting;
+    call->waiting = NULL;
+    recent->waiting--;
+    naming_answer(w, op);
+    rc = complete(pp->pass, w, call->host, err);
     free(w);
-    return rc < 0 || !is_wanted(p, host) ? rc : put_operation(p, op, err);
+    return rc;
 }
 
 /* A reply whose call may be in another place: if nobody knows, it is an operation. */
@@ -198,7 +194,7 @@ static int hold(struct piece_pass *pp, struct record_operation *op, struct err *
         return err_memory(err, "replies");
     if (piece_flows_id(&pp->turns.flows, op->flow, &op->flow, err) < 0)
         return err_prefix(err, "%s", pp->turns.path);
-    if (!op->flow || !(w = naming_begin(op, err)))
+    if (!op->flow || !(w = naming_begin(op, false, err)))
         return op->flow
                    ? -err->code
                    : err_set(err, ERR_INPUT, "%s: a reply without a connection", pp->turns.path);
@@ -207,21 +203,21 @@ static int hold(struct piece_pass *pp, struct record_operation *op, struct err *
     return p->held[p->held_count - 1].host ? 0 : err_memory(err, "hosts");
 }
 
-/* An operation that still waits at the end of the piece. */
-static int wait_on(struct piece_pass *pp, struct record_operation *op, struct err *err)
+/* An operation that still waits at the end of the piece.  Takes over what a slot has. */
+static int wait_on(struct piece_pass *pp, struct turned *turned, struct err *err)
 {
     struct pass *p = pp->pass;
-    struct turns_slot *slot = turns_slot(&pp->turns, op->id);
+    struct record_operation *op = &turned->waiting->operation;
     struct recent_call *call;
 
     if (!op->call.frame) {
         forget_names(op);
         return hold(pp, op, err);
     }
-    call = recent_find(&p->recent, op->call.frame, op->xid, !slot);
-    if (slot && slot->waiting && call) {
-        call->waiting = slot->waiting;
-        slot->waiting = NULL;
+    call = recent_find(&p->recent, op->call.frame, op->xid, !turned->slot);
+    if (turned->slot && call) {
+        call->waiting = turned->waiting;
+        turned->waiting = NULL;
         p->recent.waiting++;
     }
     if (!call || !call->waiting)
@@ -292,12 +288,29 @@ static int put_of_flow(struct piece_pass *pp, struct record *r, uint32_t *flow,
     return is_wanted(p, host) ? put(p, r, err) : 0;
 }
 
-static int take(struct piece_pass *pp, struct record *r, struct err *err)
+static int take_turned(struct piece_pass *pp, struct turned *turned, struct err *err)
 {
+    int rc;
+
+    if (turned->slot)
+        turned->slot->waiting = NULL;
+    if (turns_at_end(&pp->turns))
+        rc = wait_on(pp, turned, err);
+    else if (turned->slot)
+        rc = complete_slot(pp, turned, err);
+    else
+        rc = complete_earlier(pp, &turned->waiting->operation, err);
+    free(turned->waiting);
+    return rc;
+}
+
+static int take(struct piece_pass *pp, struct turned *turned, struct err *err)
+{
+    struct record *r = turned->record;
+
+    if (!r)
+        return take_turned(pp, turned, err);
     switch (r->kind) {
-    case RECORD_OPERATION:
-        return turns_at_end(&pp->turns) ? wait_on(pp, &r->operation, err)
-                                        : complete(pp, &r->operation, err);
     case RECORD_REPEAT:
         return put_repeat(pp, r, err);
     case RECORD_PROBLEM:
@@ -419,13 +432,13 @@ static int close_piece(struct piece_pass *pp, uint64_t needed, struct err *err)
 int pass_piece(struct pass *p, const char *name, uint64_t needed, struct err *err)
 {
     struct piece_pass pp = { .pass = p };
-    struct record r;
+    struct turned turned;
     int rc;
 
     p->piece++;
     rc = open_piece(&pp, name, err);
-    while (rc == 0 && (rc = turns_next(&pp.turns, &r, err)) == 1)
-        rc = take(&pp, &r, err);
+    while (rc == 0 && (rc = turns_next(&pp.turns, &turned, err)) == 1)
+        rc = take(&pp, &turned, err);
     if (rc == 0)
         rc = close_piece(&pp, needed, err);
     turns_close(&pp.turns);

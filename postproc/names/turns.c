@@ -11,46 +11,38 @@
 
 #include <stdlib.h>
 
-static int open_reader(struct turns *t, struct turns_reader *r, struct err *err)
-{
-    int rc;
-
-    r->input = input_open(t->path, false, err);
-    if (!r->input)
-        return -err->code;
-    r->blocks = (struct block_reader){
-        .format = &nfsr_format, .read = input_read, .ctx = r->input, .name = t->path
-    };
-    rc = block_reader_begin(&r->blocks, err);
-    return rc == NFSR_NOT_MINE ? err_set(err, ERR_INPUT, "%s: not a record stream", t->path) : rc;
-}
-
-static void close_reader(struct turns_reader *r)
-{
-    block_reader_free(&r->blocks);
-    input_close(r->input);
-}
-
 int turns_open(struct turns *t, const char *name, struct err *err)
 {
     int rc;
 
     state_path(t->path, name, ".nfsr");
-    rc = open_reader(t, &t->ahead, err);
-    return rc < 0 ? rc : open_reader(t, &t->behind, err);
+    t->input = input_open(t->path, false, err);
+    if (!t->input)
+        return -err->code;
+    t->blocks = (struct block_reader){
+        .format = &nfsr_format, .read = input_read, .ctx = t->input, .name = t->path
+    };
+    rc = block_reader_begin(&t->blocks, err);
+    return rc == NFSR_NOT_MINE ? err_set(err, ERR_INPUT, "%s: not a record stream", t->path) : rc;
 }
 
 void turns_close(struct turns *t)
 {
     for (uint32_t i = 0; i < t->slot_count; i++)
         free(t->slots[i].waiting);
+    for (uint32_t i = t->kept_first; i < t->kept_count; i++) {
+        free(t->kept[i].waiting);
+        free(t->kept[i].record);
+    }
+    free(t->kept);
+    free(t->record);
     free(t->slots);
     free(t->hosts);
     free(t->credentials);
     arena_free(&t->arena);
     piece_flows_free(&t->flows);
-    close_reader(&t->ahead);
-    close_reader(&t->behind);
+    block_reader_free(&t->blocks);
+    input_close(t->input);
 }
 
 static int bad(const struct turns *t, const char *what, struct err *err)
@@ -82,20 +74,40 @@ static int count_frames(const struct turns *t, struct record *r, struct err *err
     return rc;
 }
 
-static int read_record(struct turns *t, struct turns_reader *r, struct record *record,
+/* Keeps one until its turn. */
+static int keep(struct turns *t, struct turns_kept kept, struct err *err)
+{
+    if (t->kept_first > t->kept_count / 2 && t->kept_first > 64) {
+        t->kept_count -= t->kept_first;
+        memmove(t->kept, t->kept + t->kept_first, t->kept_count * sizeof(*t->kept));
+        t->kept_first = 0;
+    }
+    if (GROW(t->kept, t->kept_count, t->kept_cap) < 0)
+        return err_memory(err, "records");
+    t->kept[t->kept_count++] = kept;
+    return 0;
+}
+
+/* Keeps a copy of a record that is not an operation, with its |bytes| or NULL. */
+static int keep_record(struct turns *t, const struct record *r, const struct bytes *bytes,
                        struct err *err)
 {
-    unsigned kind;
-    int rc = r->ended ? 0 : block_reader_next(&r->blocks, &kind, record, err);
+    size_t len = bytes ? bytes->len : 0;
+    struct record *copy = malloc(sizeof(*copy) + len);
+    int rc;
 
-    if (rc != 1) {
-        r->ended = true;
-        return rc;
-    }
-    record->kind = (uint8_t)kind;
-    r->records++;
-    rc = count_frames(t, record, err);
-    return rc < 0 ? rc : 1;
+    if (!copy)
+        return err_memory(err, "records");
+    *copy = *r;
+    if (len)
+        memcpy(copy + 1, bytes->data, len);
+    if (bytes) /* the same member of the copy */
+        ((struct bytes *)(void *)((char *)copy + ((const char *)bytes - (const char *)r)))->data =
+            (const uint8_t *)(copy + 1);
+    rc = keep(t, (struct turns_kept){ .record = copy }, err);
+    if (rc < 0)
+        free(copy);
+    return rc;
 }
 
 static int take_object(struct turns *t, const struct record_object *o, struct err *err)
@@ -151,16 +163,26 @@ static int server_of(struct turns *t, const struct record_operation *op, uint32_
     return *host ? 0 : err_memory(err, "hosts");
 }
 
+/* Keeps an operation that began before the piece, or a reply without a call. */
+static int keep_operation(struct turns *t, const struct record_operation *op, struct err *err)
+{
+    struct waiting *w = naming_begin(op, true, err);
+    int rc = w ? keep(t, (struct turns_kept){ .waiting = w }, err) : -ERR_SYSTEM;
+
+    if (rc < 0)
+        free(w);
+    return rc;
+}
+
 static int take_operation(struct turns *t, const struct record_operation *op, struct err *err)
 {
     uint64_t at = op->id - t->order->lead_operation - 1;
     struct turns_slot *slot;
 
     t->seen++;
-    if (op->id <= t->order->lead_operation)
-        return 0;
-    if (t->seen > t->border->operations && !op->call.frame)
-        return 0; /* a reply that waits: its id is none yet */
+    /* the id of a reply that waits is none yet */
+    if (op->id <= t->order->lead_operation || (t->seen > t->border->operations && !op->call.frame))
+        return keep_operation(t, op, err);
     if (at >= t->border->operations + t->border->waiting || at >= UINT32_MAX / 2)
         return bad(t, "more operations than there can be", err);
     if (GROW_ZERO(t->slots, at + 1, t->slot_cap) < 0)
@@ -172,32 +194,59 @@ static int take_operation(struct turns *t, const struct record_operation *op, st
         return bad(t, "an operation comes twice", err);
     if (server_of(t, op, &slot->host, err) < 0)
         return -err->code;
-    slot->waiting = naming_begin(op, err);
-    return slot->waiting ? 0 : -ERR_SYSTEM;
+    slot->waiting = naming_begin(op, true, err);
+    if (!slot->waiting)
+        return -ERR_SYSTEM;
+    return keep(t, (struct turns_kept){ .slot = (uint32_t)at + 1 }, err);
 }
 
-/* The first reader takes a record. */
+/* Takes a record of the piece. */
+static int take_record(struct turns *t, struct record *r, struct err *err)
+{
+    if (count_frames(t, r, err) < 0)
+        return -err->code;
+    switch (r->kind) {
+    case RECORD_FLOW:
+        return piece_flows_take(&t->flows, &r->flow, r->flow.id > t->order->lead_flow, err);
+    case RECORD_OBJECT:
+        return take_object(t, &r->object, err);
+    case RECORD_CREDENTIAL:
+        return take_credential(t, &r->credential, err);
+    case RECORD_OPERATION:
+        return take_operation(t, &r->operation, err);
+    case RECORD_REPEAT:
+    case RECORD_CONNECTION_EVENT:
+    case RECORD_END:
+        return keep_record(t, r, NULL, err);
+    case RECORD_PROBLEM:
+        return keep_record(t, r, &r->problem.text, err);
+    case RECORD_COUNTER:
+        return keep_record(t, r, &r->counter.name, err);
+    default: /* the pass makes its own */
+        return 0;
+    }
+}
+
+/* Reads a record.  Returns 1, or 0 at the end, or a negative code. */
 static int go_ahead(struct turns *t, struct err *err)
 {
     struct record r;
-    int rc = read_record(t, &t->ahead, &r, err);
+    unsigned kind;
+    int rc = block_reader_next(&t->blocks, &kind, &r, err);
 
-    if (rc < 0)
+    if (rc != 1)
         return rc;
-    if (rc == 0)
-        return bad(t, "operations are missing", err);
-    switch (r.kind) {
-    case RECORD_FLOW:
-        return piece_flows_take(&t->flows, &r.flow, r.flow.id > t->order->lead_flow, err);
-    case RECORD_OBJECT:
-        return take_object(t, &r.object, err);
-    case RECORD_CREDENTIAL:
-        return take_credential(t, &r.credential, err);
-    case RECORD_OPERATION:
-        return take_operation(t, &r.operation, err);
-    default:
-        return 0;
-    }
+    r.kind = (uint8_t)kind;
+    rc = take_record(t, &r, err);
+    return rc < 0 ? rc : 1;
+}
+
+/* Reads a record, which must be there. */
+static int needed(struct turns *t, struct err *err)
+{
+    int rc = go_ahead(t, err);
+
+    return rc == 0 ? bad(t, "operations are missing", err) : rc < 0 ? rc : 0;
 }
 
 /* Gives the caller all calls up to that of the operation |id|. */
@@ -208,7 +257,7 @@ static int take_calls(struct turns *t, uint64_t id, struct err *err)
 
     while (rc == 0 && lead + t->next < id) {
         while (rc == 0 && (t->next >= t->slot_count || !t->slots[t->next].waiting))
-            rc = go_ahead(t, err);
+            rc = needed(t, err);
         if (rc == 0)
             rc = t->call(t->ctx, &t->slots[t->next], err);
         if (rc == 0)
@@ -222,8 +271,8 @@ bool turns_at_end(const struct turns *t)
     return t->operations > t->border->operations;
 }
 
-/* All calls that were taken before the operation was complete. */
-static int before_operation(struct turns *t, const struct record_operation *op, struct err *err)
+/* All calls that were taken before the operation |id| was complete. */
+static int before_operation(struct turns *t, uint64_t id, bool has_call, struct err *err)
 {
     uint64_t later = 0;
 
@@ -231,25 +280,51 @@ static int before_operation(struct turns *t, const struct record_operation *op, 
     if (t->operations > t->border->operations + t->border->waiting)
         return bad(t, "more operations than there can be", err);
     if (turns_at_end(t)) /* replies that wait get their ids later */
-        return op->call.frame ? take_calls(t, op->id, err) : 0;
+        return has_call ? take_calls(t, id, err) : 0;
     if (!order_next(t->order, &t->turn, &later))
         return bad(t, "its .order has fewer operations", err);
-    if (op->id + later > t->order->lead_operation + t->border->operations + t->border->waiting)
+    if (id + later > t->order->lead_operation + t->border->operations + t->border->waiting)
         return bad(t, "its .order is another one", err);
-    return take_calls(t, op->id + later, err);
+    return take_calls(t, id + later, err);
 }
 
-int turns_next(struct turns *t, struct record *r, struct err *err)
+/* The turn of an operation. */
+static int turn(struct turns *t, const struct turns_kept *kept, struct turned *next,
+                struct err *err)
 {
-    int rc = read_record(t, &t->behind, r, err);
+    const struct waiting *w = kept->slot ? t->slots[kept->slot - 1].waiting : kept->waiting;
+    uint64_t id = kept->slot ? t->order->lead_operation + kept->slot : w->operation.id;
+    int rc = before_operation(t, id, w->operation.call.frame != 0, err);
 
-    if (rc <= 0)
-        return rc;
-    rc = 0;
-    while (rc == 0 && t->ahead.records < t->behind.records)
+    next->waiting = kept->waiting;
+    if (kept->slot) { /* slots may have moved */
+        next->slot = turns_slot(t, id);
+        next->waiting = t->slots[kept->slot - 1].waiting;
+    }
+    return rc;
+}
+
+int turns_next(struct turns *t, struct turned *next, struct err *err)
+{
+    struct turns_kept kept;
+    int rc = 1;
+
+    free(t->record);
+    t->record = NULL;
+    *next = (struct turned){ 0 };
+    while (rc == 1 && t->kept_first == t->kept_count) {
+        t->kept_first = t->kept_count = 0;
         rc = go_ahead(t, err);
-    if (rc == 0 && r->kind == RECORD_OPERATION)
-        rc = before_operation(t, &r->operation, err);
+    }
+    if (rc != 1)
+        return rc;
+    kept = t->kept[t->kept_first++];
+    next->record = t->record = kept.record;
+    if (kept.record)
+        return 1;
+    rc = turn(t, &kept, next, err);
+    if (rc < 0)
+        free(kept.waiting);
     return rc < 0 ? rc : 1;
 }
 

@@ -3,11 +3,12 @@
  *
  * Reads the records of a piece in the order in which its engine took calls and replies.
  *
- * A stream has an operation when it is complete.  So it is read twice at the same time: one reader
- * runs ahead until it has found all calls that were taken before the reply that the other one
- * comes to.  NAME.order says which these are.
+ * A stream has an operation when it is complete.  So records are read ahead, and kept, until all
+ * calls are there that were taken before the reply of the next one.  NAME.order says which these
+ * are.
  *
- * Memory: the calls between the two readers; 24 bytes for each operation of the piece.
+ * Memory: the operations that were read ahead, with their results; 16 bytes for each operation of
+ * the piece.
  */
 #ifndef NFSDIGEST_NAMES_TURNS_H
 #define NFSDIGEST_NAMES_TURNS_H
@@ -20,17 +21,24 @@
 #include "pieces/order.h"
 #include "record/blocks.h"
 
-struct turns_reader {
-    struct input *input;
-    struct block_reader blocks;
-    uint64_t records; /* read */
-    bool ended;
-};
-
-struct turns_slot { /* of an operation that began in the piece */
-    struct waiting *waiting;
+struct turns_slot {          /* of an operation that began in the piece */
+    struct waiting *waiting; /* with its reply, if it has one */
     uint32_t host;
     bool taken; /* its call was given to the caller */
+};
+
+/* A record whose turn it is: of an operation, or another one. */
+struct turned {
+    struct turns_slot *slot; /* of an operation whose call was taken here, or NULL */
+    struct waiting
+        *waiting;          /* the operation; the caller frees it, and sets slot->waiting to NULL */
+    struct record *record; /* the other one; valid until the next is read */
+};
+
+struct turns_kept {          /* a record that was read ahead */
+    struct waiting *waiting; /* of an operation without a slot */
+    struct record *record;
+    uint32_t slot; /* + 1 */
 };
 
 /* The caller takes the call: |slot|'s operation has the ids of the piece, and its own frames. */
@@ -45,7 +53,11 @@ struct turns {
     uint64_t base; /* frames of the capture before the piece */
     turns_call *call;
     void *ctx;
-    struct turns_reader ahead, behind;
+    struct input *input;
+    struct block_reader blocks;
+    struct turns_kept *kept; /* from |kept_first| on, as they come */
+    uint32_t kept_first, kept_count, kept_cap;
+    struct record *record;    /* the caller has it */
     struct turns_slot *slots; /* by id - order->lead_operation - 1 */
     uint32_t slot_count, slot_cap;
     uint32_t next;   /* the first slot whose call was not taken */
@@ -55,17 +67,19 @@ struct turns {
     uint32_t credential_count, credential_cap;
     struct arena arena;
     size_t turn;         /* in order->turns */
-    uint64_t seen;       /* operations read by |ahead|, */
-    uint64_t operations; /* and by |behind| */
+    uint64_t seen;       /* operations that were read, */
+    uint64_t operations; /* and whose turn came */
 };
 
 /* Opens the piece |name|.  The members from |border| to |ctx|, and flows.flows, are set. */
 int turns_open(struct turns *t, const char *name, struct err *err);
 void turns_close(struct turns *t);
 
-/* Reads the next record of the piece, after all calls before it were taken.  Its frames are those
- * of the capture; its ids are those of the piece.  Returns 1, 0 at the end, or a negative code. */
-int turns_next(struct turns *t, struct record *record, struct err *err);
+/* Gives the next record of the piece, after all calls before it were taken.  Its frames are those
+ * of the capture; its ids are those of the piece, except those of a slot, which the caller set when
+ * it took the call.  Records are passed over that the pass makes itself.  Returns 1, 0 at the end,
+ * or a negative code. */
+int turns_next(struct turns *t, struct turned *next, struct err *err);
 
 /* Returns the slot of an operation that began in the piece and was taken, or NULL. */
 struct turns_slot *turns_slot(struct turns *t, uint64_t id);
