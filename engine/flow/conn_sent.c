@@ -35,8 +35,10 @@ static int begin(struct conns *c, struct conn *x, const struct sent *sent, struc
     x->flow.id = 0;
     x->flow.birth = seen.frame;
     x->flow.birth_time = seen.time;
-    for (int side = 0; rc == 0 && side < 2; side++)
+    for (int side = 0; rc == 0 && side < 2; side++) {
         rc = stream_start(&x->stream[side], 0, sent->event == SENT_JOIN, seen, err);
+        x->stream[side].framer.joined = sent->event == SENT_JOIN;
+    }
     return rc;
 }
 

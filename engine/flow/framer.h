@@ -31,6 +31,8 @@ struct framer {
     bool resynced;  /* the next message is the first after a search */
     bool in_record; /* a mark was read, but not yet the message's end */
     bool last;      /* the current fragment is the record's last */
+    bool joined;    /* lost because nobody watched before, not because bytes are missing; their
+                     * ends are the sender's (conn_sent.c).  Not saved. */
     uint8_t mark[4], mark_have;
     uint8_t empty;     /* fragments without bytes, in a row */
     uint32_t left;     /* wire bytes of the current fragment still to come */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/resync.c
  *
- * Finds which of the record marks of marks.c are true, and makes the messages behind them.  For
- * framer.c.  The contract is in resync.h.
+ * Finds true record marks, and makes the messages behind them, for framer.c (see resync.h).
  */
 #include "flow/resync.h"
 #include "record/record.h"
@@ -32,8 +31,8 @@ static bool is_readable(const struct marks *s, const struct mark *m, enum fit fi
             marks_border(s, m->at) && marks_border(s, m->at + MARK_LEN + text.wire_len));
 }
 
-/* Looks for the other half of a new mark in the other direction, where it is as doubtful.  Parts of
- * one file may go both ways: such halves count only if one of them begins with a segment. */
+/* Looks for the other half of a new mark in the other direction, where it is as doubtful.  One file
+ * may go both ways: such halves count only if one of them begins with a segment. */
 static void match_halves(struct framer *f, struct mark *m)
 {
     struct marks *s = f->peer ? &f->peer->marks : NULL;
@@ -70,8 +69,7 @@ static bool is_near(uint32_t xid, uint32_t other, int32_t behind)
     return is_within(xid, other, behind, XIDS_AHEAD);
 }
 
-/* Whether the XID may be one of the connection's next.  Asked when the mark is found: later the
- * others have gone on. */
+/* Whether the XID may be one of the next when the mark is found; later the others have gone on. */
 static enum mark_sequence sequence(const struct framer *f, const struct mark *m)
 {
     const struct framer *peer = f->peer;
@@ -430,6 +428,14 @@ static int64_t due_at(const struct marks *s, struct mark *m, bool over, uint64_t
     return marks_time(s, m) + RESYNC_SPAN;
 }
 
+/* All that came so far on a connection that was joined is this call, or more of them. */
+static bool is_first_call(const struct framer *f, const struct mark *m)
+{
+    return f->joined && f->lost && m->kind == 1 && m->at == 0 && m->whole &&
+           (m->next == f->marks.end || m->state == MARK_CHAINED) &&
+           fits_call(marks_text(&f->marks, m)) == FIT_WELL;
+}
+
 /* Decides about all marks for which it is time.  |again|: one was believed that others follow. */
 static int decide(struct framer *f, bool over, struct seen seen, bool *again, struct err *err)
 {
@@ -453,7 +459,8 @@ static int decide(struct framer *f, bool over, struct seen seen, bool *again, st
             m->fate = MARK_FALSE;
         } else if (!open && is_answered(f, m)) {
             rc = deliver_row(f, m, err);
-        } else if (seen.time >= due_at(s, m, over, force) && fits_in(f, m)) {
+        } else if ((seen.time >= due_at(s, m, over, force) || is_first_call(f, m)) &&
+                   fits_in(f, m)) {
             *again = true; /* others may fit in with it */
             return open ? believe(f, m, seen, err) : deliver_row(f, m, err);
         }
@@ -483,7 +490,8 @@ int resync_work(struct framer *f, bool over, struct seen seen, struct err *err)
             break;
         if (!s->mark_count)
             forget(f, over || !f->lost ? s->end : s->scanned);
-        else if (s->changed || over || seen.time >= f->due || marks_full(s))
+        else if (s->changed || over || seen.time >= f->due || marks_full(s) ||
+                 is_first_call(f, s->marks))
             rc = decide(f, over, seen, &again, err);
     }
     if (rc == 0 && over)

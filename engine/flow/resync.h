@@ -20,7 +20,13 @@
  * not used before, and if one of these holds: it begins or ends with a segment; it leads to another
  * such mark; it fills the first segment that was captured.  On a connection of which nothing else
  * is known (only one direction was captured, from its middle on), both must hold, or one and a
- * further mark.  No other messages are made.  Their bytes are counted as undecided.
+ * further mark.
+ *
+ * On a connection that was joined (framer.h), a call does not wait if it begins with the first byte
+ * that came, ends with the last one, and reads well: what it does to the server may show elsewhere
+ * long before its reply.
+ *
+ * No other messages are made.  Their bytes are counted as undecided.
  */
 #ifndef NFSDIGEST_FLOW_RESYNC_H
 #define NFSDIGEST_FLOW_RESYNC_H

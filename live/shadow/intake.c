@@ -44,8 +44,10 @@ int intake_message(void *ctx, const struct engine_tapped *tapped, struct err *er
     if (tapped->event != TAP_MESSAGE)
         return 0;
     s->born_count = 0;
-    s->position = m->frame;
-    s->position_time = m->time;
+    if (m->frame >= s->position) {
+        s->position = m->frame;
+        s->position_time = m->time;
+    }
     s->last_called = NULL;
     s->reply.len = 0;
     s->is_own = is_own(s, m->flow);

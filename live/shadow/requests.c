@@ -198,6 +198,26 @@ static int decode(struct shadow *s, struct request *r, struct err *err)
     return touches_set(s, r, &(struct named){ 0 }, err);
 }
 
+/* Where messages begin was not known on its connection, so others that came behind it may be done
+ * with, and copies that did not wait for it. */
+static void note_late(struct shadow *s, const struct request *r)
+{
+    if (r->begin < s->position && s->forgotten <= r->begin)
+        s->forgotten = r->begin + 1;
+}
+
+static void list_called(struct shadow *s, struct request *r)
+{
+    struct request *before = s->called.last;
+
+    while (before && before->begin > r->begin)
+        before = before->previous;
+    r->previous = before;
+    r->next = before ? before->next : s->called.first;
+    *(before ? &before->next : &s->called.first) = r;
+    *(r->next ? &r->next->previous : &s->called.last) = r;
+}
+
 int requests_called(struct shadow *s, const struct engine_tapped *tapped, struct err *err)
 {
     const struct message *m = tapped->message;
@@ -222,8 +242,8 @@ int requests_called(struct shadow *s, const struct engine_tapped *tapped, struct
     chain = &s->by_xid[chain_of(r->flow, xid_of(r))];
     r->chain = *chain;
     *chain = r;
-    r->previous = s->called.last;
-    requests_append(&s->called, r);
+    list_called(s, r);
+    note_late(s, r);
     s->last_called = r;
     return decode(s, r, err);
 }

@@ -239,32 +239,66 @@ class LateReply(SlowWire):
             pass
 
 
-def slow_reference():
-    """What one client changes is seen by another one on the reference, long before the SUT gets it."""
+class Halved:
+    """A client's socket that keeps the end of the next call."""
+
+    def __init__(self, socket):
+        self.socket, self.rest = socket, None
+
+    def __getattr__(self, name):
+        return getattr(self.socket, name)
+
+    def sendall(self, data):
+        self.socket.sendall(data[:50])
+        self.rest = data[50:]
+
+
+def look_meanwhile(wire, client, change, other, looks):
+    """|change| is late; |other| looks at what |client| changes."""
+    wire.is_next = True
+    thread = threading.Thread(target=client.nfs, args=(*change, FIRST_USER))
+    thread.start()
+    while thread.is_alive():
+        time.sleep(SLOW / 10)
+        for look in looks:
+            expect("a look meanwhile", other.nfs(*look, OTHER)[0], OK)
+    thread.join()
+
+
+def slow_reference(is_halved):
+    """What one client changes is seen by another one on the reference, long before the SUT gets it.  All connections
+    are older than the shadow, so the changes are the first that it sees of theirs.  |is_halved|: but for the end of a
+    call, so it does not know where the next one begins."""
     reference, sut = servers()
     with tempfile.TemporaryDirectory() as folder, reference, sut, LateReply(reference) as wire, \
             attached(folder, wire) as relay:
         work, other = Work(relay), Client(relay)
+        clients = Client(relay), Client(relay)
         directory = work.make(MKDIR, work.root, b"directory", 0o777)
         file = work.make(CREATE, directory, b"file", 0o666)
+        for client in clients:
+            client.nfs(GETATTR, {"object": file})
+            client.socket = Halved(client.socket) if is_halved else client.socket
+        begun = [threading.Thread(target=c.nfs, args=(GETATTR, {"object": file})) for c in clients if is_halved]
+        for thread in begun:
+            thread.start()
+        while is_halved and not all(c.socket.rest for c in clients):
+            time.sleep(0.01)
         with Shadow(folder, relay, sut) as shadow:
-            for client in work.client, other:  # the shadow learns where messages begin
-                client.nfs(GETATTR, {"object": file})
+            settle(shadow)
+            for client, thread in zip(clients, begun):
+                client.socket.socket.sendall(client.socket.rest)
+                thread.join()
+                client.socket = client.socket.socket
+            settle(shadow)
             settle(shadow)
             changes = [(WRITE, {"object": file, "offset": 0, "count": 5000, "stable": FILE_SYNC, "data": [(5000, 66)]}),
                        (CREATE, {"object": directory, "name": b"new", "how": GUARDED, "settings": {"mode": 0o666}})]
             looks = [(GETATTR, {"object": file}), (READ, {"object": file, "offset": 0, "count": 8192}),
                      (GETATTR, {"object": directory}),
                      (READDIR, {"object": directory, "cookie": 0, "verifier": bytes(8), "count": 8192})]
-            for procedure, arguments in changes:
-                wire.is_next = True
-                thread = threading.Thread(target=work.client.nfs, args=(procedure, arguments, FIRST_USER))
-                thread.start()
-                while thread.is_alive():
-                    time.sleep(SLOW / 10)
-                    for look in looks:
-                        expect("a look meanwhile", other.nfs(*look, OTHER)[0], OK)
-                thread.join()
+            for client, change in zip(clients, changes):
+                look_meanwhile(wire, client, change, other, looks)
             settle(shadow)
             code, totals, _ = shadow.stop()
             expect("differences behind a slow reference", (code, totals["verdicts"]["differ"]), (0, 0))
@@ -274,7 +308,8 @@ def slow_reference():
 
 def main():
     every_fault()
-    slow_reference()
+    for is_halved in False, True:
+        slow_reference(is_halved)
     return bool(failures)
 
 

@@ -450,6 +450,33 @@ static void test_joined(void **state)
     release(w);
 }
 
+/* On such a connection, the first call is known before its reply comes, in one piece or several,
+ * alone or with others, but not if something is before it. */
+static void test_joined_call(void **state)
+{
+    (void)state;
+    for (uint32_t what = 0; what < 4; what++) {
+        struct world *w = begin();
+        struct buf b = message(1, false);
+
+        w->offset[1][0] = 1000;
+        open_as(w, 1, RELAY_ANNOUNCED, 0);
+        if (what == 2)
+            put_pieces(w, 1, false, (struct bytes){ b.data + 30, (uint32_t)b.len - 30 }, 1000);
+        if (what == 3) {
+            struct buf second = message(2, false);
+
+            assert_int_equal(buf_append(&b, second.data, second.len), 0);
+            buf_free(&second);
+        }
+        put_pieces(w, 1, false, (struct bytes){ b.data, (uint32_t)b.len }, what == 1 ? 30 : 1000);
+        buf_free(&b);
+        read_all(w);
+        assert_int_equal(w->messages, what == 2 ? 0 : what == 3 ? 2 : 1);
+        release(w);
+    }
+}
+
 static void test_damaged(void **state)
 {
     struct world *w = begin();
@@ -524,7 +551,7 @@ int main(void)
         cmocka_unit_test(test_overrun),   cmocka_unit_test(test_far),
         cmocka_unit_test(test_damaged),   cmocka_unit_test(test_within),
         cmocka_unit_test(test_joined),    cmocka_unit_test(test_datagrams),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_many),      cmocka_unit_test(test_joined_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
