@@ -457,3 +457,8 @@ uint64_t engine_named(const struct engine *engine, uint64_t directory, struct by
                ? object_named(&engine->objects, (uint32_t)directory, name)
                : 0;
 }
+
+const struct texts *engine_texts(const struct engine *engine)
+{
+    return &engine->objects.texts;
+}

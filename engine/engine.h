@@ -70,6 +70,11 @@ int engine_learn(struct engine *engine, const struct record *record, struct err 
  * the ids of records; 0: it is not known. */
 uint64_t engine_named(const struct engine *engine, uint64_t directory, struct bytes name);
 
+/* Where handles and names in the engine's records lie, some of them: with |small_objects|, all of
+ * handles of more than 4 bytes, and of names.  They stay as long as the engine. */
+struct texts;
+const struct texts *engine_texts(const struct engine *engine);
+
 /* The largest ids given so far. */
 struct engine_ids {
     uint64_t operation;

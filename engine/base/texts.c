@@ -38,6 +38,20 @@ uint32_t texts_add(struct texts *texts, const void *data, size_t len)
     return number;
 }
 
+/* The last chunk first: who asks has mostly just got the string.  Addresses are compared as
+ * numbers, as they may be of another array. */
+uint32_t texts_number(const struct texts *texts, const void *at)
+{
+    for (uint32_t i = texts->count; i-- > 0;) {
+        uintptr_t from = (uintptr_t)at - (uintptr_t)texts->chunks[i];
+
+        if (from < (uintptr_t)TEXTS_CHUNK * TEXTS_UNIT)
+            return from % TEXTS_UNIT ? 0
+                                     : i * (uint32_t)TEXTS_CHUNK + (uint32_t)(from / TEXTS_UNIT);
+    }
+    return 0;
+}
+
 void texts_free(struct texts *texts)
 {
     for (uint32_t i = 0; i < texts->count; i++)

@@ -26,6 +26,9 @@ struct texts {
 uint32_t texts_add(struct texts *texts, const void *data, size_t len);
 void texts_free(struct texts *texts);
 
+/* The number of a string whose bytes begin here; 0: none of |texts| does. */
+uint32_t texts_number(const struct texts *texts, const void *at);
+
 /* The bytes of a number.  They never move. */
 static inline const uint8_t *texts_at(const struct texts *texts, uint32_t number)
 {

@@ -24,6 +24,7 @@ struct changing {
 struct mirror {
     struct pool objects;
     struct strings strings;
+    const struct texts *shared; /* NULL: there are none */
     struct index by_handle, by_sut_handle;
     uint64_t half_life; /* ns */
     bool in_order;      /* of arrival, whatever is popular */

@@ -10,6 +10,7 @@
 #include "mirror/objects.h"
 #include "base/digest.h"
 #include "base/grow.h"
+#include "base/texts.h"
 #include "mirror/mirror_parts.h"
 
 #include <stdlib.h>
@@ -26,19 +27,69 @@ static bool are_equal(struct bytes a, struct bytes b)
     return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
 }
 
+/* --- strings that others may have, too */
+
 struct bytes mirror_handle(const struct mirror *m, const struct mirror_object *object)
 {
+    if (object->shares_handle)
+        return (struct bytes){ texts_at(m->shared, object->handle), object->handle_len };
     return strings_at(&m->strings, object->handle, object->handle_len);
+}
+
+struct bytes mirror_name(const struct mirror *m, const struct mirror_object *object)
+{
+    if (object->shares_name)
+        return (struct bytes){ texts_at(m->shared, object->name), object->name_len };
+    return strings_at(&m->strings, object->name, object->name_len);
+}
+
+/* 0: nobody else has it. */
+static uint32_t shared_number(const struct mirror *m, struct bytes bytes)
+{
+    return m->shared ? texts_number(m->shared, bytes.data) : 0;
+}
+
+/* Its number; 0: no memory. */
+static uint32_t keep(struct mirror *m, struct bytes bytes, bool *shares)
+{
+    uint32_t number = shared_number(m, bytes);
+
+    *shares = number;
+    return number ? number : strings_add(&m->strings, bytes);
+}
+
+static void let_go(struct mirror *m, uint32_t number, uint32_t len, bool shares)
+{
+    if (!shares)
+        strings_remove(&m->strings, number, len);
+}
+
+/* The object has this handle already.  If others have it now, too, its own copy goes. */
+static void share_handle(struct mirror *m, struct mirror_object *object, struct bytes handle)
+{
+    uint32_t number = object->shares_handle ? 0 : shared_number(m, handle);
+
+    if (!number)
+        return;
+    strings_remove(&m->strings, object->handle, handle.len);
+    object->handle = number;
+    object->shares_handle = true;
+}
+
+static void share_name(struct mirror *m, struct mirror_object *object, struct bytes name)
+{
+    uint32_t number = object->shares_name ? 0 : shared_number(m, name);
+
+    if (!number)
+        return;
+    strings_remove(&m->strings, object->name, name.len);
+    object->name = number;
+    object->shares_name = true;
 }
 
 struct bytes mirror_sut_handle(const struct mirror *m, const struct mirror_object *object)
 {
     return strings_at(&m->strings, object->sut_handle, object->sut_handle_len);
-}
-
-struct bytes mirror_name(const struct mirror *m, const struct mirror_object *object)
-{
-    return strings_at(&m->strings, object->name, object->name_len);
 }
 
 struct mirror *mirror_open(uint64_t half_life, struct err *err)
@@ -58,6 +109,11 @@ struct mirror *mirror_open(uint64_t half_life, struct err *err)
     }
     m->half_life = half_life;
     return m;
+}
+
+void mirror_share(struct mirror *m, const struct texts *texts)
+{
+    m->shared = texts;
 }
 
 void mirror_close(struct mirror *m)
@@ -117,6 +173,7 @@ struct mirror_object *mirror_next(const struct mirror *m, const struct mirror_ob
 struct mirror_object *mirror_add(struct mirror *m, struct bytes handle, struct err *err)
 {
     struct mirror_object *object;
+    bool shares = false;
     uint32_t id, string;
 
     if (!handle.len || handle.len > MIRROR_HANDLE_MAX) {
@@ -125,19 +182,22 @@ struct mirror_object *mirror_add(struct mirror *m, struct bytes handle, struct e
         return NULL;
     }
     object = mirror_find(m, handle);
-    if (object)
+    if (object) {
+        share_handle(m, object, handle);
         return object;
-    string = index_reserve(&m->by_handle, 1) < 0 ? 0 : strings_add(&m->strings, handle);
+    }
+    string = index_reserve(&m->by_handle, 1) < 0 ? 0 : keep(m, handle, &shares);
     id = string ? pool_new(&m->objects) : 0;
     if (!id) {
         if (string)
-            strings_remove(&m->strings, string, handle.len);
+            let_go(m, string, handle.len, shares);
         err_memory(err, "the table of objects");
         return NULL;
     }
     object = mirror_slot(m, id);
     object->id = id;
     object->handle = string;
+    object->shares_handle = shares;
     object->handle_len = (uint8_t)handle.len;
     index_put(&m->by_handle, hash_of(handle), id);
     m->count++;
@@ -223,9 +283,10 @@ static void forget_name(struct mirror *m, struct mirror_object *object)
 
     if (!object->name_len)
         return;
-    strings_remove(&m->strings, object->name, object->name_len);
+    let_go(m, object->name, object->name_len, object->shares_name);
     object->name = 0;
     object->name_len = 0;
+    object->shares_name = false;
     parent = mirror_slot(m, object->parent);
     object->parent = 0;
     if (--parent->children == 0 && !parent->handle_len)
@@ -256,15 +317,19 @@ int mirror_add_name(struct mirror *m, struct mirror_object *object, struct mirro
                     struct bytes name, struct err *err)
 {
     uint32_t string;
+    bool shares;
 
-    if (is_known_name(m, object, parent, name))
+    if (is_known_name(m, object, parent, name)) {
+        share_name(m, object, name);
         return 0;
+    }
     if (!object->name_len && name.len && name.len <= MIRROR_NAME_MAX &&
         !stands_above(m, object, parent)) {
-        string = strings_add(&m->strings, name);
+        string = keep(m, name, &shares);
         if (!string)
             return err_memory(err, "the names of objects");
         object->name = string;
+        object->shares_name = shares;
         object->name_len = (uint8_t)name.len;
         object->parent = parent->id;
         parent->children++;
@@ -293,7 +358,7 @@ void mirror_forget(struct mirror *m, struct mirror_object *object)
         queue_leave(m, object);
     mirror_set_sut_handle(m, object, (struct bytes){ 0 }, NULL);
     index_take_out(&m->by_handle, hash_of(handle), id);
-    strings_remove(&m->strings, object->handle, handle.len);
+    let_go(m, object->handle, handle.len, object->shares_handle);
     forget_name(m, object);
     m->states[object->state]--;
     m->count--;

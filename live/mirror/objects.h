@@ -12,7 +12,8 @@
  *
  * Memory: at most 190 bytes for each of the most objects that were there at the same time, with its
  * places in the tables and the queue, if handles have up to 32 bytes and names up to 16; longer
- * ones cost what they are longer.  A forgotten directory keeps 48 of them while one of its children
+ * ones cost what they are longer; a handle of the reference and a name that others have, too, cost
+ * nothing (mirror_share).  A forgotten directory keeps 48 of them while one of its children
  * is there.  Strings of all lengths come by 1024: at most 9 MB in addition.  Tables need half as
  * much again while they grow.
  */
@@ -50,7 +51,7 @@ struct mirror_object {
     uint64_t popularity;
     uint32_t fileid;                   /* set: by the caller, with mirror_fileid */
     uint32_t place;                    /* in the queue; 0: it is not there */
-    uint32_t handle, sut_handle, name; /* in the table's strings: mirror_handle and so on */
+    uint32_t handle, sut_handle, name; /* numbers of strings: mirror_handle and so on */
     uint32_t children;                 /* objects whose |parent| it is */
     uint16_t names; /* that it is known to have; at most UINT16_MAX are counted */
     uint8_t handle_len, sut_handle_len, name_len; /* 0: not known */
@@ -58,6 +59,7 @@ struct mirror_object {
     uint8_t state;                                /* enum mirror_state */
     bool is_root : 1;                             /* set: an export's; its path is "/" */
     bool has_changes : 1;                         /* mirror_changes */
+    bool shares_handle : 1, shares_name : 1;      /* numbers of mirror_share's texts */
 };
 
 struct mirror;
@@ -65,6 +67,11 @@ struct mirror;
 /* |half_life|, in ns and at least a second: after this time an access counts half. */
 struct mirror *mirror_open(uint64_t half_life, struct err *err);
 void mirror_close(struct mirror *mirror);
+
+/* |texts| have most handles of the reference and most names, too, and stay as long as the table:
+ * what mirror_add and mirror_add_name get from there is not kept a second time. */
+struct texts;
+void mirror_share(struct mirror *mirror, const struct texts *texts);
 
 /* The object with this handle of the reference, or of the SUT; NULL: there is none. */
 struct mirror_object *mirror_find(const struct mirror *mirror, struct bytes handle);

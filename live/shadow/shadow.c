@@ -274,6 +274,7 @@ static int open_parts(struct shadow *s, struct err *err)
         s->tap = tap_new(&tap, err);
     if (!s->tap)
         return -err->code;
+    mirror_share(s->mirror, tap_texts(s->tap));
     s->ring = tap_ring_new(s->loop, s->setup.attach, s->tap, &ring, err);
     if (!s->ring)
         return err_prefix(err, "--attach");
@@ -370,7 +371,6 @@ void shadow_free(struct shadow *s)
     loop_unidle(s->loop, &s->send);
     loop_unidle(s->loop, &s->judge);
     tap_ring_free(s->ring);
-    tap_free(s->tap);
     rpc_client_free(s->copy_reference);
     rpc_client_free(s->copy_sut);
     rpc_client_free(s->sut);
@@ -380,6 +380,7 @@ void shadow_free(struct shadow *s)
     teelog_free(s->log);
     if (s->mirror)
         mirror_close(s->mirror);
+    tap_free(s->tap); /* the mirror shares its strings */
     if (s->pool)
         change_pool_close(s->pool);
     listings_free(&s->listings);

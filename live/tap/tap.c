@@ -321,6 +321,11 @@ uint64_t tap_named(const struct tap *t, uint64_t directory, struct bytes name)
     return engine_named(t->engine, directory, name);
 }
 
+const struct texts *tap_texts(const struct tap *t)
+{
+    return engine_texts(t->engine);
+}
+
 int tap_end(struct tap *t, struct err *err)
 {
     return engine_end(t->engine, false, err);

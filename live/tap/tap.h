@@ -69,6 +69,10 @@ bool tap_wants_announcement(struct tap *tap);
  * the ids of records; 0: it is not known. */
 uint64_t tap_named(const struct tap *tap, uint64_t directory, struct bytes name);
 
+/* The engine's (engine.h). */
+struct texts;
+const struct texts *tap_texts(const struct tap *tap);
+
 /* Gives up what still waits, and puts the counters and the end record. */
 int tap_end(struct tap *tap, struct err *err);
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/texts.h"
 #include "mirror/objects.h"
 #include "mirror/popularity.h"
 
@@ -41,6 +42,30 @@ static struct bytes name_of(uint32_t n)
     static const char *const names[] = { "", "a", "b", "ab", "a.txt", "a longer name of a file" };
 
     return (struct bytes){ (const uint8_t *)names[n], (uint32_t)strlen(names[n]) };
+}
+
+/* What others have, too; each string several times, as an engine may have. */
+static struct texts texts;
+
+/* Every other time where others have it. */
+static struct bytes maybe_shared(struct bytes bytes)
+{
+    static struct {
+        uint32_t number, len;
+    } shared[512];
+    uint32_t i = random_below(512);
+
+    if (random_below(2))
+        return bytes;
+    if (!shared[i].number) {
+        shared[i].number = texts_add(&texts, bytes.data, bytes.len);
+        shared[i].len = bytes.len;
+    }
+    for (uint32_t k = 0; k < 512; k++, i = (i + 1) % 512)
+        if (shared[i].number && shared[i].len == bytes.len &&
+            (!bytes.len || !memcmp(texts_at(&texts, shared[i].number), bytes.data, bytes.len)))
+            return (struct bytes){ texts_at(&texts, shared[i].number), bytes.len };
+    return bytes;
 }
 
 static struct mirror *new_mirror(void)
@@ -164,7 +189,7 @@ static void step_name(struct mirror *m, struct known *known, uint32_t n, uint32_
     struct err err;
 
     if (random_below(2)) {
-        assert_int_equal(mirror_add_name(m, object, parent, name_of(name), &err), 0);
+        assert_int_equal(mirror_add_name(m, object, parent, maybe_shared(name_of(name)), &err), 0);
         if (is_it)
             return;
         known[n].names++;
@@ -216,16 +241,19 @@ static void test_random(void **state)
     struct err err;
 
     (void)state;
+    mirror_share(m, &texts);
     for (uint32_t i = 0; i < STEPS; i++) {
         uint32_t n = 1 + random_below(OBJECTS - 1), up = 1 + random_below(OBJECTS - 1);
         uint32_t what = random_below(20);
         uint8_t room[64];
 
         if (!known[n].here) {
-            struct mirror_object *object = mirror_add(m, handle_of(n, room), &err);
+            struct mirror_object *object = mirror_add(m, maybe_shared(handle_of(n, room)), &err);
 
             assert_non_null(object);
-            assert_ptr_equal(mirror_add(m, handle_of(n, room), &err), object);
+            assert_ptr_equal(mirror_add(m, maybe_shared(handle_of(n, room)), &err), object);
+            assert_int_equal(mirror_handle(m, object).len, handle_of(n, room).len);
+            assert_memory_equal(mirror_handle(m, object).data, room, handle_of(n, room).len);
             object->fileid = n;
             object->is_root = n == 1;
             known[n].here = true;
@@ -244,6 +272,55 @@ static void test_random(void **state)
     }
     compare(m, known);
     mirror_close(m);
+    texts_free(&texts);
+}
+
+/* What others get later is given back: many such objects need no more than a few of them. */
+static void test_shared(void **state)
+{
+    enum { COUNT = 20000 };
+    struct texts others = { 0 };
+    struct mirror *m = new_mirror();
+    struct mirror_object *parent = NULL;
+    uint64_t few = 0;
+    uint8_t room[64] = { 0 };
+    struct err err;
+
+    (void)state;
+    mirror_share(m, &others);
+    for (uint32_t i = 1; i <= COUNT; i++) {
+        struct bytes handle, name;
+        struct mirror_object *object;
+
+        store_be32(room, i);
+        handle = (struct bytes){ room, 64 };
+        name = (struct bytes){ room, 50 };
+        object = mirror_add(m, handle, &err);
+        assert_non_null(object);
+        if (parent)
+            assert_int_equal(mirror_add_name(m, object, parent, name, &err), 0);
+        if (i == 1)
+            few = mirror_memory(m);
+        handle.data = texts_at(&others, texts_add(&others, room, 64));
+        name.data = texts_at(&others, texts_add(&others, room, 50));
+        assert_ptr_equal(mirror_add(m, handle, &err), object);
+        assert_ptr_equal(mirror_handle(m, object).data, handle.data);
+        if (parent) {
+            assert_int_equal(mirror_add_name(m, object, parent, name, &err), 0);
+            assert_ptr_equal(mirror_name(m, object).data, name.data);
+            assert_int_equal(object->names, 1);
+        }
+        parent = parent ? parent : object;
+    }
+    /* objects, the table of places, and one chunk of names that were not shared yet */
+    assert_true(mirror_memory(m) < few + COUNT * 48 + 32768 * 8 + (48 + 52 + 1) * 1024);
+    for (struct mirror_object *o = mirror_next(m, parent), *next; o; o = next) {
+        next = mirror_next(m, o);
+        mirror_forget(m, o);
+    }
+    assert_int_equal(parent->children, 0);
+    mirror_close(m);
+    texts_free(&others);
 }
 
 static void test_bounds(void **state)
@@ -362,10 +439,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_churn),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_shared), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_churn),  cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,11 @@ static void all_stay_what_they_were(void **state)
         fill(bytes, i);
         assert_ptr_equal(texts_at(&texts, numbers[i]), places[i]);
         assert_memory_equal(places[i], bytes, length_of(i));
+        assert_int_equal(texts_number(&texts, places[i]), numbers[i]);
+        assert_int_equal(texts_number(&texts, places[i] + 1), 0);
     }
+    assert_int_equal(texts_number(&texts, bytes), 0);
+    assert_int_equal(texts_number(&texts, NULL), 0);
     texts_free(&texts);
     assert_int_equal(texts.count, 0);
 }
