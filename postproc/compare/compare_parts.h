@@ -82,6 +82,9 @@ int callers_match(struct compare *c, struct err *err);
  * continues), overlap1 and overlap2, and the clocks. */
 int request_sequences_read(struct compare *c, struct err *err);
 
+/* pairs_live.c: finds out if the sides are a log of a shadow. */
+int compare_is_log(struct compare *c, bool *is, struct err *err);
+
 /* counterparts.c: operations of a recorded replay name their counterparts.  Finds out if a side has
  * any. */
 int counterparts_find(struct compare *c, struct err *err);

@@ -19,17 +19,21 @@ static const char find_entry[] =
     " OR (?5 AND (?3 = ?4 OR EXISTS (SELECT 1 FROM ref.name_event WHERE object = ?4 AND parent = "
     "?3)))";
 
+int compare_is_log(struct compare *c, bool *is, struct err *err)
+{
+    int64_t live = 0;
+    int result = sql_number(c->db,
+                            "SELECT EXISTS (SELECT 1 FROM ref.operation"
+                            " WHERE counterpart_conditions IS NOT NULL)",
+                            0, &live, err);
+
+    *is = live;
+    return result;
+}
+
 int pairs_live_find(struct pairs *p, struct err *err)
 {
-    int64_t live;
-
-    if (sql_number(p->c->db,
-                   "SELECT EXISTS (SELECT 1 FROM ref.operation"
-                   " WHERE counterpart_conditions IS NOT NULL)",
-                   0, &live, err) < 0)
-        return -err->code;
-    p->live.is = live;
-    return 0;
+    return compare_is_log(p->c, &p->live.is, err);
 }
 
 int pairs_live_open(struct pairs *p, struct err *err)

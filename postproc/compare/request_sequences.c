@@ -38,6 +38,7 @@ struct sequences {
     struct body body;
     struct changes *changes;
     bool names_count; /* when requests are compared */
+    bool is_log;      /* compare_is_log */
     struct open_listing listings[LISTINGS_OPEN];
     uint32_t listing_count;
 };
@@ -95,13 +96,17 @@ static int find_gone(struct sequences *l, const struct effect *e, uint32_t *gone
     return result < 0 ? result : 0;
 }
 
-/* The change time after a change of the object (or directory) tells of the server's clock. */
+/* The change time after a change of the object (or directory) tells of the server's clock.  Of a
+ * log, most of what changed nothing is there, because it differs; so it is passed over, as the
+ * shadow did. */
 static int sample_clock(struct sequences *l, const struct effect *e, struct err *err)
 {
     enum whose whose = e->roles & ROLE_PARENT ? OF_PARENT : OF_OBJECT;
     struct attributes a;
+    int64_t ctime;
 
-    if (!e->succeeded || !(e->object_role & ROLE_MODIFIES))
+    if (!e->succeeded || !(e->object_role & ROLE_MODIFIES) ||
+        (l->is_log && !effect_change_time(e, &ctime)))
         return 0;
     if (e->call_time != INT64_MIN && effect_attributes(e, whose, &a))
         clock_sample(l->clock, a.ctime, e->call_time, e->done_time);
@@ -370,13 +375,16 @@ static const char join_roots[] =
 
 int request_sequences_read(struct compare *c, struct err *err)
 {
-    int result = 0;
+    bool is_log = false;
+    int result = c->by_number ? compare_is_log(c, &is_log, err) : 0;
 
     for (int side = 0; result == 0 && side < SIDES; side++) {
         struct sequences *l = calloc(1, sizeof(*l));
 
         if (l)
-            *l = (struct sequences){ .c = c, .side = side, .clock = calloc(1, sizeof(*l->clock)) };
+            *l = (struct sequences){
+                .c = c, .side = side, .is_log = is_log, .clock = calloc(1, sizeof(*l->clock))
+            };
         if (!l || !l->clock) {
             free(l);
             return err_memory(err, "requests");
