@@ -56,8 +56,8 @@ void objects_free(struct objects *o)
     free(o->names);
     free(o->paths);
     free(o->hosts);
-    index_free(&o->by_handle);
-    index_free(&o->by_name);
+    compact_free(&o->by_handle);
+    compact_free(&o->by_name);
     index_free(&o->by_path);
     index_free(&o->by_host);
     texts_free(&o->texts);
@@ -85,9 +85,17 @@ uint64_t object_hash(uint32_t server, struct bytes handle)
     return XXH3_64bits_withSeed(handle.data, handle.len, server);
 }
 
+static uint32_t hash_of(const void *objects, uint32_t id)
+{
+    const struct object *x = object_at(objects, id);
+
+    return (uint32_t)object_hash(x->server, object_handle(objects, x));
+}
+
 uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uint64_t hash,
                     struct err *err)
 {
+    const struct compact_keys keys = { hash_of, o };
     uint32_t id = o->object_count + 1, far = 1;
     struct object *x;
 
@@ -97,11 +105,11 @@ uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uin
     }
     if (handle.len > o->near)
         far = texts_add(&o->texts, handle.data, handle.len);
-    if (!far || reserve(o, id) < 0 || index_reserve(&o->by_handle, 1) < 0) {
+    if (!far || reserve(o, id) < 0 || compact_reserve(&o->by_handle, 1, &keys) < 0) {
         err_memory(err, "objects and names");
         return 0;
     }
-    index_put(&o->by_handle, (uint32_t)hash, id);
+    compact_put(&o->by_handle, (uint32_t)hash, id);
     o->object_count = id;
     x = object_at(o, id);
     memset(x, 0, o->stride);
@@ -117,15 +125,14 @@ uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uin
 static uint32_t object_find(const struct objects *o, uint32_t server, struct bytes handle,
                             uint64_t hash)
 {
-    const struct index_place *place;
-    uint32_t at;
+    uint32_t at, id;
 
-    for (place = index_first(&o->by_handle, (uint32_t)hash, &at); place;
-         place = index_next(&o->by_handle, (uint32_t)hash, &at)) {
-        const struct object *x = object_at(o, place->slot);
+    for (id = compact_first(&o->by_handle, (uint32_t)hash, &at); id;
+         id = compact_next(&o->by_handle, (uint32_t)hash, &at)) {
+        const struct object *x = object_at(o, id);
         if (x->server == server && x->handle_len == handle.len &&
             !memcmp(object_handle(o, x).data, handle.data, handle.len))
-            return place->slot;
+            return id;
     }
     return 0;
 }
@@ -134,17 +141,16 @@ uint64_t object_expect(const struct objects *o, uint32_t server, struct bytes ha
 {
     uint64_t hash = object_hash(server, handle);
 
-    index_prefetch(&o->by_handle, (uint32_t)hash);
+    compact_prefetch(&o->by_handle, (uint32_t)hash);
     return hash;
 }
 
 void object_fetch(const struct objects *o, uint64_t hash)
 {
-    uint32_t at;
-    const struct index_place *place = index_first(&o->by_handle, (uint32_t)hash, &at);
+    uint32_t at, id = compact_first(&o->by_handle, (uint32_t)hash, &at);
 
-    if (place)
-        __builtin_prefetch(object_at(o, place->slot));
+    if (id)
+        __builtin_prefetch(object_at(o, id));
 }
 
 uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, struct seen seen,

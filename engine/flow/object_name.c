@@ -12,33 +12,42 @@ static uint32_t name_hash(uint32_t parent, struct bytes name)
     return (uint32_t)XXH3_64bits_withSeed(name.data, name.len, parent);
 }
 
+static uint32_t hash_of(const void *objects, uint32_t id)
+{
+    const struct objects *o = objects;
+    const struct name *n = &o->names[id];
+
+    return name_hash(n->parent, name_text(o, n));
+}
+
 uint32_t name_find(const struct objects *o, uint32_t parent, struct bytes name)
 {
     const uint32_t hash = name_hash(parent, name);
-    const struct index_place *place;
-    uint32_t at;
+    uint32_t at, id;
 
-    for (place = index_first(&o->by_name, hash, &at); place;
-         place = index_next(&o->by_name, hash, &at)) {
-        const struct name *n = &o->names[place->slot];
+    for (id = compact_first(&o->by_name, hash, &at); id;
+         id = compact_next(&o->by_name, hash, &at)) {
+        const struct name *n = &o->names[id];
         if (n->parent == parent && n->len == name.len &&
             !memcmp(name_text(o, n).data, name.data, name.len))
-            return place->slot;
+            return id;
     }
     return 0;
 }
 
 static uint32_t name_add(struct objects *o, uint32_t parent, struct bytes name, struct err *err)
 {
+    const struct compact_keys keys = { hash_of, o };
     struct name n = { .len = name.len, .parent = parent, .changed = INT64_MIN };
     uint32_t id = o->name_count + 1;
 
     n.text = texts_add(&o->texts, name.data, name.len);
-    if (!n.text || GROW(o->names, id, o->name_cap) < 0 || index_reserve(&o->by_name, 1) < 0) {
+    if (!n.text || GROW(o->names, id, o->name_cap) < 0 ||
+        compact_reserve(&o->by_name, 1, &keys) < 0) {
         err_memory(err, "objects and names");
         return 0;
     }
-    index_put(&o->by_name, name_hash(parent, name), id);
+    compact_put(&o->by_name, name_hash(parent, name), id);
     o->name_count = id;
     o->names[id] = n;
     return id;

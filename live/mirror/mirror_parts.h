@@ -6,7 +6,7 @@
 #ifndef NFSDIGEST_MIRROR_PARTS_H
 #define NFSDIGEST_MIRROR_PARTS_H
 
-#include "base/index.h"
+#include "base/compact.h"
 #include "base/pool.h"
 #include "mirror/objects.h"
 #include "mirror/strings.h"
@@ -25,7 +25,7 @@ struct mirror {
     struct pool objects;
     struct strings strings;
     const struct texts *shared; /* NULL: there are none */
-    struct index by_handle, by_sut_handle;
+    struct compact by_handle, by_sut_handle;
     uint64_t half_life; /* ns */
     bool in_order;      /* of arrival, whatever is popular */
     uint64_t count, states[MIRROR_STATES];

@@ -22,6 +22,16 @@ static uint32_t hash_of(struct bytes handle)
     return (uint32_t)XXH3_64bits(handle.data, handle.len);
 }
 
+static uint32_t hash_of_handle(const void *mirror, uint32_t id)
+{
+    return hash_of(mirror_handle(mirror, mirror_slot(mirror, id)));
+}
+
+static uint32_t hash_of_sut_handle(const void *mirror, uint32_t id)
+{
+    return hash_of(mirror_sut_handle(mirror, mirror_slot(mirror, id)));
+}
+
 static bool are_equal(struct bytes a, struct bytes b)
 {
     return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
@@ -122,8 +132,8 @@ void mirror_close(struct mirror *m)
         return;
     pool_free(&m->objects);
     strings_free(&m->strings);
-    index_free(&m->by_handle);
-    index_free(&m->by_sut_handle);
+    compact_free(&m->by_handle);
+    compact_free(&m->by_sut_handle);
     free(m->queue);
     free(m->changing);
     free(m);
@@ -131,23 +141,21 @@ void mirror_close(struct mirror *m)
 
 struct mirror_object *mirror_find(const struct mirror *m, struct bytes handle)
 {
-    uint32_t at, hash = hash_of(handle);
-    const struct index_place *place = index_first(&m->by_handle, hash, &at);
+    uint32_t at, hash = hash_of(handle), id = compact_first(&m->by_handle, hash, &at);
 
-    for (; place; place = index_next(&m->by_handle, hash, &at))
-        if (are_equal(mirror_handle(m, mirror_slot(m, place->slot)), handle))
-            return mirror_slot(m, place->slot);
+    for (; id; id = compact_next(&m->by_handle, hash, &at))
+        if (are_equal(mirror_handle(m, mirror_slot(m, id)), handle))
+            return mirror_slot(m, id);
     return NULL;
 }
 
 struct mirror_object *mirror_find_sut(const struct mirror *m, struct bytes handle)
 {
-    uint32_t at, hash = hash_of(handle);
-    const struct index_place *place = index_first(&m->by_sut_handle, hash, &at);
+    uint32_t at, hash = hash_of(handle), id = compact_first(&m->by_sut_handle, hash, &at);
 
-    for (; place; place = index_next(&m->by_sut_handle, hash, &at))
-        if (are_equal(mirror_sut_handle(m, mirror_slot(m, place->slot)), handle))
-            return mirror_slot(m, place->slot);
+    for (; id; id = compact_next(&m->by_sut_handle, hash, &at))
+        if (are_equal(mirror_sut_handle(m, mirror_slot(m, id)), handle))
+            return mirror_slot(m, id);
     return NULL;
 }
 
@@ -172,6 +180,7 @@ struct mirror_object *mirror_next(const struct mirror *m, const struct mirror_ob
 
 struct mirror_object *mirror_add(struct mirror *m, struct bytes handle, struct err *err)
 {
+    const struct compact_keys keys = { hash_of_handle, m };
     struct mirror_object *object;
     bool shares = false;
     uint32_t id, string;
@@ -186,7 +195,7 @@ struct mirror_object *mirror_add(struct mirror *m, struct bytes handle, struct e
         share_handle(m, object, handle);
         return object;
     }
-    string = index_reserve(&m->by_handle, 1) < 0 ? 0 : keep(m, handle, &shares);
+    string = compact_reserve(&m->by_handle, 1, &keys) < 0 ? 0 : keep(m, handle, &shares);
     id = string ? pool_new(&m->objects) : 0;
     if (!id) {
         if (string)
@@ -199,7 +208,7 @@ struct mirror_object *mirror_add(struct mirror *m, struct bytes handle, struct e
     object->handle = string;
     object->shares_handle = shares;
     object->handle_len = (uint8_t)handle.len;
-    index_put(&m->by_handle, hash_of(handle), id);
+    compact_put(&m->by_handle, hash_of(handle), id);
     m->count++;
     m->states[MIRROR_UNKNOWN]++;
     return object;
@@ -208,6 +217,7 @@ struct mirror_object *mirror_add(struct mirror *m, struct bytes handle, struct e
 int mirror_set_sut_handle(struct mirror *m, struct mirror_object *object, struct bytes handle,
                           struct err *err)
 {
+    const struct compact_keys keys = { hash_of_sut_handle, m };
     struct mirror_object *other = handle.len ? mirror_find_sut(m, handle) : NULL;
     struct bytes old = mirror_sut_handle(m, object);
     uint32_t string = 0;
@@ -218,20 +228,21 @@ int mirror_set_sut_handle(struct mirror *m, struct mirror_object *object, struct
     if (other == object && other)
         return 0;
     if (handle.len) {
-        string = index_reserve(&m->by_sut_handle, 1) < 0 ? 0 : strings_add(&m->strings, handle);
+        string =
+            compact_reserve(&m->by_sut_handle, 1, &keys) < 0 ? 0 : strings_add(&m->strings, handle);
         if (!string)
             return err_memory(err, "the handles of the SUT");
     }
     if (other)
         mirror_set_sut_handle(m, other, (struct bytes){ 0 }, NULL);
     if (old.len) {
-        index_take_out(&m->by_sut_handle, hash_of(old), object->id);
+        compact_take_out(&m->by_sut_handle, hash_of(old), object->id, &keys);
         strings_remove(&m->strings, object->sut_handle, old.len);
     }
     object->sut_handle = string;
     object->sut_handle_len = (uint8_t)handle.len;
     if (handle.len)
-        index_put(&m->by_sut_handle, hash_of(mirror_sut_handle(m, object)), object->id);
+        compact_put(&m->by_sut_handle, hash_of(mirror_sut_handle(m, object)), object->id);
     return 0;
 }
 
@@ -351,13 +362,14 @@ uint32_t mirror_remove_name(struct mirror *m, struct mirror_object *object,
 
 void mirror_forget(struct mirror *m, struct mirror_object *object)
 {
+    const struct compact_keys keys = { hash_of_handle, m };
     struct bytes handle = mirror_handle(m, object);
     uint32_t id = object->id, children = object->children;
 
     if (object->place)
         queue_leave(m, object);
     mirror_set_sut_handle(m, object, (struct bytes){ 0 }, NULL);
-    index_take_out(&m->by_handle, hash_of(handle), id);
+    compact_take_out(&m->by_handle, hash_of(handle), id, &keys);
     let_go(m, object->handle, handle.len, object->shares_handle);
     forget_name(m, object);
     m->states[object->state]--;
@@ -406,6 +418,6 @@ uint64_t mirror_memory(const struct mirror *m)
 {
     return sizeof(*m) +
            m->objects.chunk_count * (POOL_CHUNK * m->objects.size + sizeof(*m->objects.chunks)) +
-           strings_memory(&m->strings) + index_memory(&m->by_handle) +
-           index_memory(&m->by_sut_handle) + m->queue_cap * sizeof(*m->queue);
+           strings_memory(&m->strings) + compact_memory(&m->by_handle) +
+           compact_memory(&m->by_sut_handle) + m->queue_cap * sizeof(*m->queue);
 }

@@ -8,9 +8,9 @@
  *
  * Unlike live/player/objects.h, which finds objects by a dump's numbers and keeps 64 bytes for the
  * only handle, this table finds them by two handles and keeps as many bytes as a handle has.
- * The tables of places are the same (base/index.h).
+ * Its tables of places are base/compact.h.
  *
- * Memory: at most 190 bytes for each of the most objects that were there at the same time, with its
+ * Memory: at most 170 bytes for each of the most objects that were there at the same time, with its
  * places in the tables and the queue, if handles have up to 32 bytes and names up to 16; longer
  * ones cost what they are longer; a handle of the reference and a name that others have, too, cost
  * nothing (mirror_share).  A forgotten directory keeps 48 of them while one of its children

@@ -313,7 +313,7 @@ static void test_shared(void **state)
         parent = parent ? parent : object;
     }
     /* objects, the table of places, and one chunk of names that were not shared yet */
-    assert_true(mirror_memory(m) < few + COUNT * 48 + 32768 * 8 + (48 + 52 + 1) * 1024);
+    assert_true(mirror_memory(m) < few + COUNT * 48 + 65536 * 4 + (48 + 52 + 1) * 1024);
     for (struct mirror_object *o = mirror_next(m, parent), *next; o; o = next) {
         next = mirror_next(m, o);
         mirror_forget(m, o);
@@ -426,7 +426,7 @@ static void test_memory(void **state)
     }
     print_message("%llu bytes an object at most, %llu with %d objects\n", (unsigned long long)worst,
                   (unsigned long long)(mirror_memory(m) / MANY), MANY);
-    assert_true(worst <= 200 && worst > 100);
+    assert_true(worst <= 170 && worst > 100);
     for (struct mirror_object *o = mirror_next(m, NULL), *next; o; o = next) {
         next = mirror_next(m, o);
         mirror_forget(m, o);
