@@ -139,6 +139,19 @@ static int ask_port(struct question *q, uint32_t program, struct net_address *at
     return result;
 }
 
+/* Where NFSACL answers, if the portmapper knows that better than the address of NFS, at which most
+ * servers have both. */
+static int ask_acl_port(struct question *q, struct err *err)
+{
+    struct err why = { 0 };
+    int result = ask_port(q, NFSACL_PROGRAM, &q->to->nfsacl, "NFSACL", &why);
+
+    if (result == 0 || result == -ERR_INPUT) /* it is not registered */
+        return 0;
+    *err = why;
+    return result;
+}
+
 /* --- MOUNT */
 
 static int on_mounted(void *ctx, const struct mount_answer *answer, struct err *err)
@@ -259,6 +272,8 @@ static int open_at(struct question *q, const struct net_address *host, struct er
         result = ask_port(q, NFS3_PROGRAM, &nfs, "NFS", err);
     q->to->nfs = q->to->nfsacl = nfs;
     q->to->mount = mount;
+    if (result == 0 && !address->nfs_port)
+        result = ask_acl_port(q, err);
     if (result == 0)
         result = mount_it(q, &mount, err);
     return result == 0 ? ask_fsinfo(q, err) : result;
