@@ -64,7 +64,7 @@ static enum before_kind judge(struct fields *f, int side, const struct item *bef
         !sets_out_to_change(&half->effect, (enum whose)before->place->whose))
         return BEFORE_ANY;
     if (is_known)
-        return moved_there ? BEFORE_OWN : BEFORE_ANY;
+        return moved_there && !last->is_open ? BEFORE_OWN : BEFORE_ANY;
     if (f->j->partly) /* not all requests come in pairs, so the last change may be unknown */
         return BEFORE_ANY;
     tick = times_step(f, side, before) + TICK_NS;
@@ -116,13 +116,20 @@ void before_judge(struct fields *f, const struct item *ref, const struct item *s
         kind[side] = judge(f, side, before[side], is_now[side], moved[side], moved[!side]);
 }
 
+/* Pairs come in the order of one side.  Of two changes that were under way at once, nobody knows
+ * which was the last one here. */
 static void forget(struct judge *j, int side, enum whose whose)
 {
     const struct judge_half *half = &j->pair->half[side];
     struct last_times *last = &j->states[sync_row(j, side, whose)].last[side];
+    int64_t changed = half->answered ? half->reply_time : half->call_time;
 
     last->at = INT64_MAX;
-    last->changed = half->answered ? half->reply_time : half->call_time;
+    if (last->changed !=
+        changed) /* it may be the same one, of which it is also the other directory */
+        last->is_open = last->changed > half->call_time;
+    if (changed > last->changed)
+        last->changed = changed;
 }
 
 static void note_side(struct judge *j, int side)
@@ -155,6 +162,8 @@ static void note_side(struct judge *j, int side)
         else
             last->ctime = (int64_t)b->items[i].value;
         last->at = half->reply_time;
+        if (last->changed <= half->call_time)
+            last->is_open = false;
     }
 }
 

@@ -28,6 +28,7 @@ struct extents {
  * change; INT64_MIN: never. */
 struct last_times {
     int64_t mtime, ctime, at, changed;
+    bool is_open; /* another change was under way: these may not be the last ones */
 };
 
 /* A file number that a server sent for an object in a request from |from| to |to|. */

@@ -96,6 +96,18 @@ static void test_before(void **state)
         { "GETATTR 2 mtime=2001 ctime=2001" },
         { "SETATTR 2 set=mode bmtime=2001/2020 bctime=2001/2020 mtime=2020 ctime=2020 overlap=o",
           "mtime(overlap); ctime(overlap)" },
+        /* two changes at once, of which the other server made the first one last: at the same tick
+         * of its clock as this one */
+        { "live" },
+        { "SETATTR 2 set=mode ctime=2020.1 takes=10.15" },
+        { "SETATTR 2 set=mode ctime=2020.11/2020.02" },
+        { "SETATTR 2 set=mode bctime=2020.11/2020.1 ctime=2020.13/2020.1" },
+        /* one after the other: it told something else before */
+        { "live" },
+        { "SETATTR 2 set=mode ctime=2020.1" },
+        { "SETATTR 2 set=mode ctime=2020.11/2020.02" },
+        { "SETATTR 2 set=mode bctime=2020.11/2020.1 ctime=2020.13/2020.1",
+          "ctime: sut of this request, ref earlier" },
         /* the size from before is a value as any other */
         { "" },
         { "SETATTR 2 set=mode bsize=5/6 bmtime=2001 bctime=2001", "size: sut larger" },
