@@ -109,10 +109,8 @@ static void tell(const struct session *s, const struct session_target *t,
     }
 }
 
-int remove_trees(struct session *s, struct err *err)
+int check_removable(const struct session *s, struct err *err)
 {
-    int result = 0;
-
     for (uint32_t i = 0; i < s->target_count; i++) {
         const struct session_target *t = &s->targets[i];
 
@@ -122,8 +120,18 @@ int remove_trees(struct session *s, struct err *err)
                            "it",
                            t->text, t->place.other[0] ? t->place.other : RDUMP_SCRATCH);
         if (t->place.marker.state != MARKER_NONE && !session_is_ours(t))
-            return err_set(err, ERR_INPUT, "%s has the tree of another dump", t->text);
+            return err_set(err, ERR_INPUT,
+                           "%s has the tree of another dump: one of the same trace that was made "
+                           "with other options is another one, too",
+                           t->text);
     }
+    return 0;
+}
+
+int remove_trees(struct session *s, struct err *err)
+{
+    int result = check_removable(s, err);
+
     for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
         struct clean_counts counts = { 0 };
 

@@ -8,10 +8,8 @@
 #include "replay/play.h"
 #include "replay/rules_told.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct measuring {
@@ -139,10 +137,30 @@ static int measure_target(struct measuring *m, uint32_t target, struct err *err)
     return result == 0 ? run_once(m, false, err) : result;
 }
 
+/* What would refuse the last target hours later is said now. */
+static int check_targets(struct measuring *m, struct err *err)
+{
+    static struct session session;
+    int result = 0;
+
+    for (uint32_t i = 0; i < m->asked->target_count && result == 0; i++) {
+        m->one = *m->asked;
+        m->one.targets[0] = m->asked->targets[i];
+        m->one.target_count = 1;
+        result = session_open(&session, &m->one, err);
+        if (result == 0)
+            result = check_removable(&session, err);
+        if (result < 0 && session_interrupted(&session))
+            result = 1;
+        session_close(&session);
+    }
+    return result;
+}
+
 static int measure(struct measuring *m, struct err *err)
 {
     struct err ignored = { 0 };
-    int result = 0, saved;
+    int result = check_targets(m, err), saved;
 
     for (uint32_t i = 0; i < m->asked->target_count && result == 0; i++)
         result = measure_target(m, i, err);
@@ -185,14 +203,6 @@ static int check_dump(const struct measuring *m, struct err *err)
     return result;
 }
 
-static int make_folder(const char *path, struct err *err)
-{
-    if (mkdir(path, 0777) == 0)
-        return 0;
-    return err_set(err, errno == EEXIST ? ERR_USAGE : ERR_SYSTEM, "%s: %s%s", path, strerror(errno),
-                   errno == EEXIST ? ": a curve needs a new folder" : "");
-}
-
 int cmd_curve(int argc, char **argv, struct err *err)
 {
     static struct replay_options options;
@@ -212,7 +222,7 @@ int cmd_curve(int argc, char **argv, struct err *err)
     if (result == 0)
         result = rules_tally(&options, &m.all, err);
     if (result == 0)
-        result = make_folder(options.output, err);
+        result = make_folder(options.output, "a curve", err);
     if (result == 0) {
         result = measure(&m, err);
         rmdir(options.output); /* if there is nothing in it */

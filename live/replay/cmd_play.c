@@ -8,8 +8,12 @@
 #include "replay/cmd_play_tell.h"
 #include "replay/rules_told.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* All rounds. */
 struct rounds {
@@ -180,17 +184,30 @@ static int run_round(struct rounds *r, enum replay_command command, struct err *
     return result;
 }
 
+int make_folder(const char *path, const char *what, struct err *err)
+{
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    return err_set(err, errno == EEXIST ? ERR_USAGE : ERR_SYSTEM, "%s: %s%s%s%s", path,
+                   strerror(errno), errno == EEXIST ? ": " : "", errno == EEXIST ? what : "",
+                   errno == EEXIST ? " needs a new folder" : "");
+}
+
 static int run(int argc, char **argv, enum replay_command command, struct err *err)
 {
     static struct replay_options options;
     struct rounds r = { .options = &options };
     int result = replay_options(&options, command, argc, argv, err), told;
+    bool made;
 
     if (result != 1)
         return result;
     r.report = report_new(err);
     r.tally = r.report ? tally_new(err) : NULL;
     result = r.tally ? rules_tally(&options, r.tally, err) : -err->code;
+    if (result == 0 && options.output)
+        result = make_folder(options.output, "a run", err);
+    made = result == 0 && options.output;
     while (result == 0 && r.played < options.rounds && !r.ended) {
         if (r.played)
             tally_round(r.tally);
@@ -202,6 +219,8 @@ static int run(int argc, char **argv, enum replay_command command, struct err *e
         if (result == 0)
             result = play_is_as_recorded(r.tally) && !r.ended && r.played == options.rounds ? 0 : 1;
     }
+    if (made)
+        rmdir(options.output); /* if there is nothing in it */
     tally_free(r.tally);
     report_free(r.report);
     replay_options_free(&options);

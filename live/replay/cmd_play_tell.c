@@ -53,18 +53,21 @@ static void print_differences(const struct report *r, const struct tally *t)
         }
 }
 
-static void print_run(const struct tally *t, const char *why)
+/* The rate is that of the report: what was skipped, left without an answer or played before the
+ * measuring took none of this time. */
+static void print_run(const struct report *r, const struct tally *t)
 {
-    char took[VALUE_TEXT_MAX], cpu[VALUE_TEXT_MAX];
-    uint64_t done = 0;
-    int64_t ns = t->ended - t->begun;
+    char took[VALUE_TEXT_MAX], cpu[VALUE_TEXT_MAX], count[VALUE_TEXT_MAX];
+    const char *why = r->run.note;
+    uint64_t answered = report_timed(r);
 
-    for (uint32_t i = 0; i < VERDICT_CLASSES; i++)
-        done += i != VERDICT_NOT_PLAYED ? t->class[i] : 0;
     print_classes(t);
-    printf("%" PRIu64 " operations in %s (%.0f a second), CPU %s%s%s\n", done,
-           duration_text(ns, took), ns > 0 ? (double)done * 1e9 / (double)ns : 0,
-           duration_text(t->cpu_user + t->cpu_system, cpu), why[0] ? "; " : "", why);
+    printf("%s operations answered in %s (%.0f a second)", count_text(answered, count),
+           duration_text(r->run.duration, took), report_rate((double)answered, r->run.duration));
+    if (r->run.warm_up)
+        printf(" behind the %s of the warm-up", count_text(r->run.warm_up, count));
+    printf(", CPU %s%s%s\n", duration_text(t->cpu_user + t->cpu_system, cpu), why[0] ? "; " : "",
+           why);
 }
 
 int play_tell(const struct replay_options *o, struct report *report, const struct tally *tally,
@@ -83,7 +86,7 @@ int play_tell(const struct replay_options *o, struct report *report, const struc
         return result == 0 ? report_json(report, stdout, err) : result;
     print_differences(report, tally);
     if (!o->quiet)
-        print_run(tally, report->run.note);
+        print_run(report, tally);
     if (!o->quiet)
         report_rules_text(report, stdout);
     if (!o->quiet && result == 0)

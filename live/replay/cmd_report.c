@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { PATH_ROOM = 4096, RUNS_MAX = 256 };
 
@@ -20,8 +21,15 @@ static int load(struct report *report, const char *run, struct err *err)
 
     if (stat(run, &about) < 0 || !S_ISDIR(about.st_mode))
         return report_load(report, run, err);
-    if (snprintf(path, sizeof(path), "%s/report.json", run) >= (int)sizeof(path))
+    if (snprintf(path, sizeof(path), "%s/curve.json", run) >= (int)sizeof(path))
         return err_set(err, ERR_SYSTEM, "%s: the path is too long", run);
+    if (access(path, F_OK) == 0)
+        return err_set(err, ERR_USAGE,
+                       "%s is of nfsreplay curve: each folder in it, such as %s/1-asap, is a run",
+                       run, run);
+    snprintf(path, sizeof(path), "%.4000s/report.json", run);
+    if (access(path, F_OK) < 0)
+        return err_set(err, ERR_INPUT, "%s: no run was kept there: it has no report.json", run);
     return report_load(report, path, err);
 }
 

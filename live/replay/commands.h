@@ -20,13 +20,19 @@ int cmd_clean(int argc, char **argv, struct err *err);
 /* Makes the trees of all targets, for populate and run.  Returns 1 if a signal interrupted it. */
 int make_trees(struct session *session, struct err *err);
 
-/* Removes the trees of all targets that have one of this dump.  Returns 1 if a signal interrupted
- * it.  -ERR_INPUT in words: a tree that is not this program's, or of another dump. */
+/* -ERR_INPUT in words: a tree that is not this program's, or of another dump.  Changes nothing. */
+int check_removable(const struct session *session, struct err *err);
+/* Removes the trees of all targets that have one of this dump, if check_removable allows it.
+ * Returns 1 if a signal interrupted it. */
 int remove_trees(struct session *session, struct err *err);
 /* Reads the markers of all targets again, which the two above change. */
 int look_at_markers(struct session *session, struct err *err);
 /* When the trees were found: names the dumps in the report, notes their trees there, and frees
  * these.  |report| may be NULL. */
 void drop_trees(struct session *session, struct report *report);
+
+/* Makes a folder for what a run shows, before anything runs.  |what| needs it: "a run".
+ * -ERR_USAGE: something is there already. */
+int make_folder(const char *path, const char *what, struct err *err);
 
 #endif

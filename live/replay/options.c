@@ -91,6 +91,7 @@ static int set_pace(void *to, const char *value, struct err *err)
     int result = set_word(&pace, value, words, err);
 
     o->pace = (enum player_pace)pace;
+    o->pace_said = true;
     return result;
 }
 
@@ -170,16 +171,24 @@ static int set_factor(void *to, const char *value, struct err *err)
     double factor = strtod(value, &end);
 
     if (*end || end == value || !(factor > 0 && factor < 1e9))
-        return err_set(err, ERR_USAGE, "\"%s\" is not a number above 0", value);
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number above 0 and below 1,000,000,000",
+                       value);
     *(double *)to = factor;
     return 0;
+}
+
+static int set_scale(void *to, const char *value, struct err *err)
+{
+    struct replay_options *o = to;
+
+    o->scale_said = true;
+    return set_factor(&o->scale, value, err);
 }
 
 static int set_rate(void *to, const char *value, struct err *err)
 {
     struct replay_options *o = to;
 
-    o->pace = PACE_RATE;
     return set_factor(&o->rate, value, err);
 }
 
@@ -269,6 +278,19 @@ static int check_curve(const struct replay_options *o, struct err *err)
     return 1;
 }
 
+/* One of these would be ignored silently. */
+static int check_pace(struct replay_options *o, struct err *err)
+{
+    if (o->rate > 0 && (o->pace_said || o->scale_said))
+        return err_set(err, ERR_USAGE, "--rate cannot be used with %s",
+                       o->pace_said ? "--pace" : "--tscale");
+    if (o->scale_said && o->pace == PACE_ASAP)
+        return err_set(err, ERR_USAGE, "--tscale cannot be used with --pace asap");
+    if (o->rate > 0)
+        o->pace = PACE_RATE;
+    return 1;
+}
+
 /* Long because of the table. */
 int replay_options(struct replay_options *o, enum replay_command command, int argc, char **argv,
                    struct err *err)
@@ -294,8 +316,8 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
           &o->points } },
         { PACED, { 0, "pace", "WHAT",
           "trace: at the times of the trace; asap: as soon as\ndependencies allow it (trace)", set_pace, o } },
-        { PACED, { 0, "tscale", "FACTOR", "play FACTOR times as fast as the trace (1)", set_factor,
-          &o->scale } },
+        { PACED, { 0, "tscale", "FACTOR", "play FACTOR times as fast as the trace (1)", set_scale,
+          o } },
         { PACED, { 0, "rate", "N", "N operations a second, instead of --pace", set_rate, o } },
         { REPLAY_PLAY, { 0, "order", "WHAT",
           "what an operation waits for: dependencies, trace (all\nbefore it), or none (dependencies)", set_order, o } },
@@ -380,7 +402,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     o->quiet |= o->json; /* nothing else on standard output */
     if (operands_parse(o, argc - first, argv + first, err) < 0)
         return -err->code;
-    result = command == REPLAY_CURVE ? check_curve(o, err) : 1;
+    result = command == REPLAY_CURVE ? check_curve(o, err) : check_pace(o, err);
     if (result == 1 && o->rule_count &&
         rules_load(o->rule_names, o->rule_count, &o->rules, err) < 0)
         return -err->code;

@@ -47,6 +47,7 @@ struct replay_options {
     enum player_order order;
     enum player_pick pick;
     double scale, rate;
+    bool pace_said, scale_said;
     uint64_t seed, stop_after;
     int64_t warm_up;
     uint64_t warm_up_operations;

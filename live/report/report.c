@@ -235,11 +235,12 @@ static FILE *create(const char *folder, const char *name, struct err *err)
 /* Closes |file|, the last write of which may fail now. */
 static int finish(FILE *file, const char *folder, const char *name, struct err *err)
 {
-    bool failed = ferror(file);
+    int why = fflush(file) ? errno : ferror(file) ? EIO : 0;
 
-    if (fclose(file) || failed)
-        return err_set(err, ERR_SYSTEM, "%s/%s: it cannot be written", folder, name);
-    return 0;
+    if (fclose(file) && !why)
+        why = errno;
+    return why ? err_set(err, ERR_SYSTEM, "%s/%s: cannot write: %s", folder, name, strerror(why))
+               : 0;
 }
 
 static int save_times(const struct histogram *h, const char *folder, const char *name,

@@ -134,13 +134,18 @@ int report_save(const struct report *report, const struct tally *tally, const ch
 /* Returns 0, or -ERR_SYSTEM if |to| cannot be written. */
 int report_json(const struct report *report, FILE *to, struct err *err);
 /* Reads what report_json wrote, line by line: JSON that another program has formatted anew is
- * refused.  -ERR_INPUT: it is not such a report; -ERR_SYSTEM: it cannot be read. */
+ * refused.  -ERR_INPUT: it is not such a report, or cannot be opened; -ERR_SYSTEM: reading failed.
+ */
 int report_load(struct report *report, const char *path, struct err *err);
 /* The same from an open file.  |name| is for messages. */
 int report_read(struct report *report, FILE *from, const char *name, struct err *err);
 
 /* --- report_text.c, report_rules.c, report_runs.c: for people */
 
+/* |amount| / |ns| in 1/s; 0 without time. */
+double report_rate(double amount, int64_t ns);
+/* Operations whose times are known: those that were answered, without the warm-up. */
+uint64_t report_timed(const struct report *report);
 void report_text(const struct report *report, FILE *to);
 /* The part about rules: nothing if they allowed nothing. */
 void report_rules_text(const struct report *report, FILE *to);

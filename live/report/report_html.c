@@ -76,7 +76,7 @@ static void figures_table(struct page *page, const struct report *const *reports
                 page_put(page, " ± %s", report_amount(m.spread / 2, figures[i].is_time, b));
             page_put(page, "</td>");
             if (k)
-                page_put(page, "<td>%s</td>", report_difference(first, m, a));
+                page_put(page, "<td>%s</td>", report_difference(&figures[i], first, m, a));
         }
         cells_row_end(page);
     }

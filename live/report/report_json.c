@@ -324,7 +324,7 @@ int report_load(struct report *report, const char *path, struct err *err)
     int result;
 
     if (!file)
-        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+        return err_set(err, ERR_INPUT, "%s: %s", path, strerror(errno));
     result = report_read(report, file, path, err);
     fclose(file);
     return result;

@@ -17,12 +17,8 @@ void report_rule_names(const struct report *report, const char *indent, FILE *to
 const char *report_procedure_name(unsigned number, char room[24]);
 /* duration_text of a computed time. */
 const char *report_time(double ns, char room[VALUE_TEXT_MAX]);
-/* |amount| / |ns| in 1/s; 0 without time. */
-double report_rate(double amount, int64_t ns);
 /* The time that operations were outstanding, in all, by the duration. */
 double report_concurrency(const struct report *report);
-/* Operations whose times are known. */
-uint64_t report_timed(const struct report *report);
 /* In %; 0 of nothing. */
 double report_share(uint64_t part, uint64_t all);
 
@@ -37,7 +33,7 @@ enum {
 struct report_figure {
     const char *name, *procedure;
     double (*of)(const struct report *report, const char *procedure); /* NAN: the run has none */
-    bool is_time;
+    bool is_time, is_share;                                           /* in ns; in % */
 };
 
 /* Runs with the same dump, target, pace and rules. */
@@ -59,8 +55,9 @@ struct report_middle report_middle(const struct report *const *reports, uint32_t
                                    uint32_t first, const struct report_figure *figure);
 /* A value of a figure; "-" for NAN. */
 const char *report_amount(double value, bool is_time, char room[VALUE_TEXT_MAX]);
-/* "+3.1 %" if the groups' medians differ by more than the spread of either; else "". */
-const char *report_difference(struct report_middle first, struct report_middle other,
-                              char room[VALUE_TEXT_MAX]);
+/* "+3.1 %", or "+0.25" of a share, if the groups' medians differ by more than the spread of either;
+ * else "". */
+const char *report_difference(const struct report_figure *figure, struct report_middle first,
+                              struct report_middle other, char room[VALUE_TEXT_MAX]);
 
 #endif

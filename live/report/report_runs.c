@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { SPREAD_WIDTH = 9, DIFFERENCE_WIDTH = 8 };
+
 static const struct report_procedure *find(const struct report *r, const char *name)
 {
     for (uint32_t i = 0; i < r->counts[REPORT_PROCEDURES]; i++)
@@ -83,13 +85,13 @@ uint32_t report_figures(const struct report *const *reports, uint32_t count,
                         struct report_figure figures[REPORT_FIGURES])
 {
     static const struct report_figure common[] = {
-        { "as recorded, %", NULL, as_recorded, false },
-        { "time of the run", NULL, duration, true },
-        { "operations a second", NULL, throughput, false },
-        { "at the same time", NULL, concurrency, false },
-        { "lateness, 99 %", NULL, lateness, true },
-        { "own lateness, 99 %", NULL, own_lateness, true },
-        { "CPU of the player", NULL, cpu, true },
+        { "as recorded, %", NULL, as_recorded, false, true },
+        { "time of the run", NULL, duration, true, false },
+        { "operations a second", NULL, throughput, false, false },
+        { "at the same time", NULL, concurrency, false, false },
+        { "lateness, 99 %", NULL, lateness, true, false },
+        { "own lateness, 99 %", NULL, own_lateness, true, false },
+        { "CPU of the player", NULL, cpu, true, false },
     };
     uint32_t lines = sizeof(common) / sizeof(*common);
 
@@ -104,8 +106,9 @@ uint32_t report_figures(const struct report *const *reports, uint32_t count,
                 seen++;
             if (seen < lines || lines + 2 > REPORT_FIGURES)
                 continue;
-            figures[lines++] = (struct report_figure){ "median", name, median_latency, true };
-            figures[lines++] = (struct report_figure){ "99 %", name, high_latency, true };
+            figures[lines++] =
+                (struct report_figure){ "median", name, median_latency, true, false };
+            figures[lines++] = (struct report_figure){ "99 %", name, high_latency, true, false };
         }
     }
     return lines;
@@ -170,15 +173,18 @@ const char *report_amount(double value, bool is_time, char room[VALUE_TEXT_MAX])
     return room;
 }
 
-const char *report_difference(struct report_middle first, struct report_middle other,
-                              char room[VALUE_TEXT_MAX])
+const char *report_difference(const struct report_figure *figure, struct report_middle first,
+                              struct report_middle other, char room[VALUE_TEXT_MAX])
 {
     double difference = other.median - first.median;
 
     if (!(fabs(difference) > first.spread && fabs(difference) > other.spread))
         return "";
-    snprintf(room, VALUE_TEXT_MAX, "%+.1f %%",
-             first.median != 0 ? 100 * difference / first.median : 0);
+    if (figure->is_share) /* a percentage of a percentage says nothing */
+        snprintf(room, VALUE_TEXT_MAX, "%+.2f", difference);
+    else
+        snprintf(room, VALUE_TEXT_MAX, "%+.1f %%",
+                 first.median != 0 ? 100 * difference / first.median : 0);
     return room;
 }
 
@@ -189,21 +195,25 @@ static void line(const struct report *const *reports, uint32_t count,
 {
     struct report_middle first = { NAN, NAN };
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
+    int gap = 0; /* blanks that the next column still needs, so that no line ends in them */
 
     fprintf(to, "  %-12.12s %-20s", figure->procedure ? figure->procedure : "", figure->name);
     for (uint32_t i = 0; i < group_count; i++) {
         struct report_middle m = report_middle(reports, count, groups[i].first, figure);
-        const char *difference;
+        const char *spread = report_amount(m.spread / 2, figure->is_time, b);
 
         if (!i)
             first = m;
-        fprintf(to, " %10s +-%-9s", report_amount(m.median, figure->is_time, a),
-                report_amount(m.spread / 2, figure->is_time, b));
-        difference = report_difference(first, m, a);
-        if (i && difference[0])
-            fprintf(to, " %s", difference);
-        else if (i)
-            fprintf(to, "       ");
+        fprintf(to, "%*s %10s +-%s", gap, "", report_amount(m.median, figure->is_time, a), spread);
+        gap = SPREAD_WIDTH - (int)strlen(spread);
+        if (i) {
+            const char *difference = report_difference(figure, first, m, a);
+
+            if (difference[0])
+                fprintf(to, "%*s %s", gap > 0 ? gap : 0, "", difference);
+            gap = (difference[0] ? 0 : gap + 1) + DIFFERENCE_WIDTH - (int)strlen(difference);
+        }
+        gap = gap > 0 ? gap : 0;
     }
     fprintf(to, "\n");
 }

@@ -158,7 +158,7 @@ def interrupted(scratch, dump):
 
 def refusals(scratch, dump, folder):
     new = scratch / "new"
-    with Ftnfsd("--export", "/a") as server:
+    with Ftnfsd("--export", "/a", "--export", "/b") as server:
         url = server.urls[0]
         refused(2, "-o DIR", dump, url)
         refused(2, "new folder", "-o", folder, dump, url)
@@ -170,6 +170,7 @@ def refusals(scratch, dump, folder):
         client.nfs(MKDIR, {"object": client.mount(b"/a"), "name": b"theirs", "settings": {}})
         client.close()
         refused(3, "did not make", "-o", new, dump, url)
+        refused(3, "did not make", "-o", new, dump, server.urls[1], url)  # before the first is played on
         check(not is_empty(server), "what stood there is gone")
     check(not new.exists(), "a folder without a run")
 

@@ -149,7 +149,7 @@ def check_refusals(folder, good):
         check("bad.json" in tool("show", path, code=3).stderr, new)
     path.write_text(json.dumps(json.loads(good)))
     tool("show", path, code=3)
-    tool("show", folder / "none.json", code=4)
+    tool("show", folder / "none.json", code=3)
 
 
 def make_page(top, *runs):
@@ -245,6 +245,23 @@ def check_other_rules(top, runs):
           == [["ftnfsd"], [], ["ganesha, ./own.conf"]], items)
 
 
+def check_shares(top, run):
+    """The difference of two shares is one of percentage points.  No line ends in a blank."""
+    good = run.read_text()
+    report, copies = json.loads(good), [run, run]
+    operations = report["run"]["operations"]
+    recorded = report["classes"][0]["operations"]
+    line = '"name": "as recorded", "operations": %d ' % recorded
+    check(good.count(line) == 1 and recorded > 7, recorded)
+    fewer = top / "fewer.json"
+    fewer.write_text(good.replace(line, '"name": "as recorded", "operations": %d ' % (recorded - 7))
+                     .replace('"rules": "ftnfsd"', '"rules": ""'))
+    text = tool("runs", *copies, fewer, fewer).stdout
+    found = re.search(r"^ +as recorded, % .* ([-+][0-9.]+)$", text, re.M)
+    check(found and float(found[1]) == round(-700 / operations, 2), operations, text)
+    check(not re.search(r" $", text, re.M), "blanks at the end of a line")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         top = pathlib.Path(name)
@@ -265,7 +282,7 @@ def main():
         check(tool("report", "--json", folder, program=PROGRAM).stdout == good, "report --json RUN")
         tool("report", program=PROGRAM, code=2)
         tool("report", "--json", folder, folder, program=PROGRAM, code=2)
-        tool("report", top, program=PROGRAM, code=4)
+        tool("report", top, program=PROGRAM, code=3)
         tool("report", top / "bad.json", program=PROGRAM, code=3)
         runs = [top / ("run%d" % seed) / "report.json" for seed in range(4)]
         text = tool("runs", *runs).stdout
@@ -284,6 +301,7 @@ def main():
         check("group 1: 2 runs" in text and "group 2" not in text and "difference" not in text,
               text)
         check_other_rules(top, runs[::2])
+        check_shares(top, runs[0])
     sys.exit(1 if failures else 0)
 
 
