@@ -59,6 +59,12 @@ int block_reader_begin(struct block_reader *r, struct err *err);
 /* Reads the next record into |record|, and sets *|number| to its kind.  It is valid until the next
  * call.  Returns 1, or 0 if the stream ended with its last record, or a negative code as above. */
 int block_reader_next(struct block_reader *r, unsigned *number, void *record, struct err *err);
+/* Whether the next call of block_reader_next reads on in the same block: records that were read
+ * from it then stay valid. */
+static inline bool block_reader_within(const struct block_reader *r)
+{
+    return r->at && !r->ended && !r->later && r->number < load_le32(r->buf.data + 16);
+}
 void block_reader_free(struct block_reader *r);
 
 #endif

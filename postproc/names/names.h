@@ -11,9 +11,9 @@
  * paths are those of the stream.
  *
  * Memory: objects, names and paths (flow/object.h); 40 bytes for each operation of a piece and of
- * the lead-in behind it; calls from the one that waits longest for its record to the present one,
- * which is seldom more than some, and at most the calls of one piece.  For |canonical|: the whole
- * stream.
+ * the lead-in behind it; operations from the one that waits longest for its record to the present
+ * one, which are seldom more than some, and at most those of one piece, with their arguments and
+ * results.  For |canonical|: the whole stream.
  */
 #ifndef NFSDIGEST_NAMES_NAMES_H
 #define NFSDIGEST_NAMES_NAMES_H

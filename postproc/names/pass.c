@@ -121,6 +121,7 @@ static int take_call(void *ctx, struct turns_slot *slot, struct err *err)
     } else {
         op->credential = 0; /* nobody asks */
     }
+    slot->recent = p->recent.count;
     return recent_add(&p->recent, &call, err);
 }
 
@@ -168,8 +169,7 @@ static int complete_earlier(struct piece_pass *pp, const struct record_operation
                             struct err *err)
 {
     struct recent *recent = &pp->pass->recent;
-    struct recent_call *call =
-        turns_slot(&pp->turns, op->id) ? NULL : recent_find(recent, op->call.frame, op->xid, true);
+    struct recent_call *call = recent_waiting(recent, op->call.frame, op->xid);
     struct waiting *w;
     int rc;
 
@@ -207,49 +207,58 @@ static int hold(struct piece_pass *pp, struct record_operation *op, struct err *
 static int wait_on(struct piece_pass *pp, struct turned *turned, struct err *err)
 {
     struct pass *p = pp->pass;
-    struct record_operation *op = &turned->waiting->operation;
+    struct waiting *waiting = turned->waiting;
+    struct record_operation *op = &waiting->operation;
     struct recent_call *call;
 
     if (!op->call.frame) {
         forget_names(op);
         return hold(pp, op, err);
     }
-    call = recent_find(&p->recent, op->call.frame, op->xid, !turned->slot);
-    if (turned->slot && call) {
-        call->waiting = turned->waiting;
+    if (turned->slot) {
         turned->waiting = NULL;
-        p->recent.waiting++;
+        if (recent_wait(&p->recent, turned->slot->recent, waiting, err) < 0)
+            return -err->code;
+        call = &p->recent.all[turned->slot->recent];
+    } else {
+        call = recent_waiting(&p->recent, op->call.frame, op->xid);
     }
-    if (!call || !call->waiting)
+    if (!call)
         return unknown_call(pp, op, err);
     call->piece = p->piece;
     call->waiting->operation.pairing = op->pairing;
     return 0;
 }
 
-/* Finds an operation of the capture by the id that the piece gives it.  |host| is left as it is if
- * nothing is known of that.  Returns 0 if it is not known. */
-static uint64_t operation_of(struct piece_pass *pp, uint64_t id, uint32_t *host)
+/* Sets *|id|, which is that of the piece, to the one that the operation has in the capture, or to 0
+ * if it is not known.  |host| is left as it is if nothing is known of that. */
+static int operation_of(struct piece_pass *pp, uint64_t *id, uint32_t *host, struct err *err)
 {
-    const struct pass *p = pp->pass;
+    struct pass *p = pp->pass;
     const struct pass_engine *e = &p->engine;
-    const struct turns_slot *slot = turns_slot(&pp->turns, id);
-    const struct recent_call *call;
+    const struct turns_slot *slot = turns_slot(&pp->turns, *id);
+    const struct recent_call *call = NULL;
     const struct order_call *noted;
+    int rc = 0;
 
     if (slot)
         *host = slot->host;
-    if (id > pp->order.lead_operation)
-        return pp->operations + id - pp->order.lead_operation;
+    if (*id > pp->order.lead_operation) {
+        *id = pp->operations + *id - pp->order.lead_operation;
+        return 0;
+    }
     for (uint32_t i = 0; i < e->range_count; i++)
-        if (id > e->ranges[i].from && id <= e->ranges[i].to)
-            return e->ranges[i].base + id - e->ranges[i].from;
-    noted = order_call_find(e->calls, e->call_count, id);
-    call = noted ? recent_find(&p->recent, turns_frame(&pp->turns, noted->frame), noted->xid, false)
-                 : NULL;
+        if (*id > e->ranges[i].from && *id <= e->ranges[i].to) {
+            *id = e->ranges[i].base + *id - e->ranges[i].from;
+            return 0;
+        }
+    noted = order_call_find(e->calls, e->call_count, *id);
+    if (noted)
+        rc = recent_find(&p->recent, turns_frame(&pp->turns, noted->frame), noted->xid, &call, err);
     if (call)
         *host = call->host;
-    return call ? call->id : 0;
+    *id = call ? call->id : 0;
+    return rc;
 }
 
 static int put_repeat(struct piece_pass *pp, struct record *r, struct err *err)
@@ -260,7 +269,8 @@ static int put_repeat(struct piece_pass *pp, struct record *r, struct err *err)
 
     if (piece_flows_id(&pp->turns.flows, x->flow, &x->flow, err) < 0)
         return err_prefix(err, "%s", pp->turns.path);
-    x->operation = operation_of(pp, x->operation, &host);
+    if (operation_of(pp, &x->operation, &host, err) < 0)
+        return -err->code;
     if (!host && !(host = host_id(&p->objects, &p->flows.all[x->flow].server)))
         return err_memory(err, "hosts");
     if (!is_wanted(p, host))

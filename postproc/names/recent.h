@@ -4,6 +4,9 @@
  * Operations of earlier pieces to which later records may refer, by the frame and XID of their
  * calls: those that still wait for a reply, and those in the lead-in of a later piece.
  *
+ * Most are never asked for.  So those that wait have places in a table of their own, and all others
+ * get theirs when the first of them is asked for.
+ *
  * Memory: 40 bytes for each operation, and those that wait.
  */
 #ifndef NFSDIGEST_NAMES_RECENT_H
@@ -24,15 +27,22 @@ struct recent_call {
 struct recent {
     struct recent_call *all; /* in the order of calls */
     uint32_t count, cap;
-    uint32_t waiting; /* number */
-    struct table by_call;
+    uint32_t waiting;     /* number */
+    struct table waits;   /* places in |all| of those that wait, or did so before */
+    struct table by_call; /* of the first |indexed| ones */
+    uint32_t indexed;
 };
 
 void recent_free(struct recent *r);
 /* Adds a call.  Takes call->waiting over. */
 int recent_add(struct recent *r, const struct recent_call *call, struct err *err);
-/* Returns the call, or NULL.  |waiting|: one that waits. */
-struct recent_call *recent_find(const struct recent *r, uint64_t frame, uint32_t xid, bool waiting);
+/* Lets |at|, a place in |all|, wait.  Takes |waiting| over, also if it fails. */
+int recent_wait(struct recent *r, uint32_t at, struct waiting *waiting, struct err *err);
+/* Returns the call that waits, or NULL. */
+struct recent_call *recent_waiting(const struct recent *r, uint64_t frame, uint32_t xid);
+/* Sets *|call| to the call, or to NULL. */
+int recent_find(struct recent *r, uint64_t frame, uint32_t xid, const struct recent_call **call,
+                struct err *err);
 /* Forgets complete calls in frames before |frame|. */
 int recent_forget(struct recent *r, uint64_t frame, struct err *err);
 

@@ -119,7 +119,11 @@ static int take_object(struct turns *t, const struct record_object *o, struct er
         return err_memory(err, "objects");
     if (o->id > t->host_count)
         t->host_count = (uint32_t)o->id;
-    t->hosts[o->id] = host_id(t->objects, &o->server);
+    if (!t->server_host || !address_equal(&t->server, &o->server)) {
+        t->server = o->server;
+        t->server_host = host_id(t->objects, &o->server);
+    }
+    t->hosts[o->id] = t->server_host;
     return t->hosts[o->id] ? 0 : err_memory(err, "hosts");
 }
 
@@ -203,13 +207,16 @@ static int take_operation(struct turns *t, const struct record_operation *op, st
 /* Takes a record of the piece. */
 static int take_record(struct turns *t, struct record *r, struct err *err)
 {
-    if (count_frames(t, r, err) < 0)
-        return -err->code;
+    int rc = 0;
+
+    if (r->kind == RECORD_OBJECT) /* most of a lead-in's records; nobody asks for their frames */
+        return take_object(t, &r->object, err);
+    rc = count_frames(t, r, err);
+    if (rc < 0)
+        return rc;
     switch (r->kind) {
     case RECORD_FLOW:
         return piece_flows_take(&t->flows, &r->flow, r->flow.id > t->order->lead_flow, err);
-    case RECORD_OBJECT:
-        return take_object(t, &r->object, err);
     case RECORD_CREDENTIAL:
         return take_credential(t, &r->credential, err);
     case RECORD_OPERATION:
@@ -227,17 +234,54 @@ static int take_record(struct turns *t, struct record *r, struct err *err)
     }
 }
 
-/* Reads a record.  Returns 1, or 0 at the end, or a negative code. */
+/* Begins to fetch the memory that the call of |r| needs, if its arguments begin with a handle. */
+static uint64_t expect(const struct turns *t, const struct record *r)
+{
+    const struct bytes body = r->operation.arguments;
+    uint32_t len;
+
+    if (r->kind != RECORD_OPERATION || body.len < 4)
+        return 0;
+    len = load_be32(body.data);
+    if (!len || len > body.len - 4)
+        return 0;
+    /* of the server of the latest object: most captures have one */
+    return object_expect(t->objects, t->server_host, (struct bytes){ body.data + 4, len });
+}
+
+/* Decodes records of one block, if there are none.  Returns 1, or 0 at the end, or a negative code.
+ */
+static int decode(struct turns *t, struct err *err)
+{
+    int rc = 1;
+
+    if (t->decoded_first < t->decoded_count)
+        return 1;
+    t->decoded_first = t->decoded_count = 0;
+    do {
+        struct record *r = &t->decoded[t->decoded_count];
+        unsigned kind;
+
+        rc = block_reader_next(&t->blocks, &kind, r, err);
+        if (rc != 1)
+            break;
+        r->kind = (uint8_t)kind;
+        t->hashes[t->decoded_count++] = expect(t, r);
+    } while (t->decoded_count < TURNS_DECODED && block_reader_within(&t->blocks));
+    for (uint32_t i = 0; i < t->decoded_count; i++)
+        if (t->hashes[i])
+            object_fetch(t->objects, t->hashes[i]);
+    return rc;
+}
+
+/* Takes a record.  Returns 1, or 0 at the end, or a negative code. */
 static int go_ahead(struct turns *t, struct err *err)
 {
-    struct record r;
-    unsigned kind;
-    int rc = block_reader_next(&t->blocks, &kind, &r, err);
+    int rc = decode(t, err);
 
     if (rc != 1)
         return rc;
-    r.kind = (uint8_t)kind;
-    rc = take_record(t, &r, err);
+    rc = take_record(t, &t->decoded[t->decoded_first++], err);
     return rc < 0 ? rc : 1;
 }
 

@@ -7,7 +7,7 @@
  * calls are there that were taken before the reply of the next one.  NAME.order says which these
  * are.
  *
- * Memory: the operations that were read ahead, with their results; 16 bytes for each operation of
+ * Memory: the operations that were read ahead, with their results; 24 bytes for each operation of
  * the piece.
  */
 #ifndef NFSDIGEST_NAMES_TURNS_H
@@ -21,10 +21,13 @@
 #include "pieces/order.h"
 #include "record/blocks.h"
 
+enum { TURNS_DECODED = 8 /* records that are decoded early, to fetch what they need */ };
+
 struct turns_slot {          /* of an operation that began in the piece */
     struct waiting *waiting; /* with its reply, if it has one */
     uint32_t host;
-    bool taken; /* its call was given to the caller */
+    uint32_t recent; /* the caller's */
+    bool taken;      /* its call was given to the caller */
 };
 
 /* A record whose turn it is: of an operation, or another one. */
@@ -55,6 +58,9 @@ struct turns {
     void *ctx;
     struct input *input;
     struct block_reader blocks;
+    struct record decoded[TURNS_DECODED]; /* of one block, from |decoded_first| on */
+    uint64_t hashes[TURNS_DECODED];       /* of the handles in their calls */
+    uint32_t decoded_first, decoded_count;
     struct turns_kept *kept; /* from |kept_first| on, as they come */
     uint32_t kept_first, kept_count, kept_cap;
     struct record *record;    /* the caller has it */
@@ -65,6 +71,8 @@ struct turns {
     uint32_t host_count, host_cap;
     struct record_credential *credentials; /* by the ids of the piece */
     uint32_t credential_count, credential_cap;
+    struct address server; /* of the object read last, */
+    uint32_t server_host;  /* and its host; 0: there was none */
     struct arena arena;
     size_t turn;         /* in order->turns */
     uint64_t seen;       /* operations that were read, */
