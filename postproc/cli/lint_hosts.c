@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { HOST_NUMBERS = 1 << 20 }; /* those of higher numbers are found by their address */
 
@@ -15,10 +16,15 @@ enum { HOST_NUMBERS = 1 << 20 }; /* those of higher numbers are found by their a
 static struct lint_host *by_address(struct lint_view *v, bool is_client, const char *address,
                                     struct err *err)
 {
-    for (uint32_t i = 0; i < v->host_count; i++)
+    uint64_t hash = XXH3_64bits_withSeed(address, strlen(address), is_client);
+    uint32_t at, i;
+
+    for (i = table_first(&v->by_address, hash, &at); i != TABLE_NONE;
+         i = table_next(&v->by_address, hash, &at))
         if (v->hosts[i].is_client == is_client && strcmp(v->hosts[i].address, address) == 0)
             return &v->hosts[i];
-    if (GROW(v->hosts, v->host_count, v->host_cap) < 0) {
+    if (GROW(v->hosts, v->host_count, v->host_cap) < 0 ||
+        table_add(&v->by_address, hash, v->host_count) < 0) {
         err_memory(err, "hosts");
         return NULL;
     }
@@ -91,6 +97,7 @@ void lint_hosts_sort(struct lint_view *v)
 void lint_hosts_free(struct lint_view *v)
 {
     free(v->hosts);
+    table_free(&v->by_address);
     for (int i = 0; i < 2; i++)
         free(v->numbers[i].places);
 }

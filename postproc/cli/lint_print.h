@@ -4,12 +4,13 @@
  * Findings of "nfsdigest lint": collects them, and prints them on standard output with the frames
  * and paths of their operations.
  *
- * Memory: the findings that are printed, at most |top| for each rule, and 80 bytes for each host
+ * Memory: the findings that are printed, at most |top| for each rule, and 130 bytes for each host
  * that findings blame.
  */
 #ifndef NFSDIGEST_CLI_LINT_PRINT_H
 #define NFSDIGEST_CLI_LINT_PRINT_H
 
+#include "base/table.h"
 #include "record/record.h"
 #include "lint/lint.h"
 
@@ -39,7 +40,8 @@ struct lint_view {
     uint32_t shown_count, shown_cap;
     struct lint_host *hosts; /* the worst ones first, after lint_hosts_sort */
     uint32_t host_count, host_cap;
-    struct lint_numbers { /* places of the reader's numbers in |hosts|, from 1; or 0 */
+    struct table by_address; /* places in |hosts|, until these are sorted */
+    struct lint_numbers {    /* places of the reader's numbers in |hosts|, from 1; or 0 */
         uint32_t *places, cap;
     } numbers[2]; /* of servers, and of clients */
     struct lint_counts counts;
