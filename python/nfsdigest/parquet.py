@@ -30,10 +30,10 @@ if __name__ == "__main__":  # pyarrow loads them where they are; nothing here ne
     sys.modules.update(numpy=None, pandas=None)
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import nfsdigest
+from nfsdigest._kernels import call
 from nfsdigest._library import Error, columns, read, tables
 
 BODIES = {"arguments", "result", "data_digest", "block_digests"}
@@ -77,8 +77,8 @@ class Part:
         table = pa.Table.from_batches(self.batches)
         self.batches = []
         if "call_time" in table.column_names:
-            when = pc.coalesce(table["call_time"], table["reply_time"])
-            table = table.take(pc.array_sort_indices(when.combine_chunks()))
+            when = call("coalesce", table["call_time"], table["reply_time"])
+            table = call("take", table, call("array_sort_indices", when.combine_chunks()))
         if self.name is not None:
             numbers = pa.repeat(pa.scalar(0, pa.int32()), self.rows)
             table = table.append_column("part", pa.DictionaryArray.from_arrays(numbers, pa.array([self.name])))
@@ -125,16 +125,21 @@ class DataSet:
 
     def add_operations(self, batch):
         """To a file for each day and server."""
-        when = pc.coalesce(batch["call_time"], batch["reply_time"])
-        days, servers = pc.divide(when, pa.scalar(DAY)), batch["server"]
+        when = call("coalesce", batch["call_time"], batch["reply_time"])
+        days, servers = call("divide", when, pa.scalar(DAY)), batch["server"]
         batch = batch.drop_columns(["server"])
-        keys = pa.table({"day": days, "server": servers}).group_by(["day", "server"]).aggregate([])
-        for day, server in zip(keys["day"].to_pylist(), keys["server"].to_pylist()):
-            rows = batch
-            if keys.num_rows > 1:
-                is_day = pc.is_null(days) if day is None else pc.fill_null(pc.equal(days, day), False)
-                rows = batch.filter(pc.and_(is_day, pc.equal(servers, server)))
-            self.add(f"operations/day={day_text(day)}/server={urllib.parse.quote(server, safe='')}", rows)
+        found = [call("unique", key) for key in (days, servers)]
+        for server in found[1]:
+            of_server = call("equal", servers, server)
+            for day in found[0]:
+                rows = batch
+                if len(found[0]) > 1 or len(found[1]) > 1:
+                    is_day = call("coalesce", call("equal", days, day), pa.scalar(False)) if day.is_valid \
+                        else call("is_null", days)
+                    rows = call("filter", batch, call("and", is_day, of_server))
+                if rows.num_rows:
+                    self.add(f"operations/day={day_text(day.as_py())}/"
+                             f"server={urllib.parse.quote(server.as_py(), safe='')}", rows)
 
     def finish(self):
         while self.parts:

@@ -4,6 +4,7 @@
 """python -m nfsdigest.parquet: DuckDB, with schemas/trace_duckdb.sql, finds the same rows in the data set as SQLite
 in the database of the same captures; rows are in the order of their times; parts add up; a run that is refused,
 fails or is killed leaves the data set as it was."""
+import datetime
 import os
 import pathlib
 import signal
@@ -23,6 +24,7 @@ import python_package  # noqa: E402
 python_package.use()
 
 import duckdb  # noqa: E402
+import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
 from nfsdigest import parquet  # noqa: E402
@@ -203,8 +205,32 @@ def shifted(folder):
         check(done.returncode == code and "shifted" in done.stderr, f"--frame-shift: {done.returncode} {done.stderr}")
 
 
+def days(folder):
+    """Rows go to the file of their day and server; also those whose times are unknown."""
+    day, rows = 86400 * 10**9, []
+    for number in range(40):
+        call = None if number % 5 == 0 else (20000 + number % 3) * day - 2 + number
+        rows.append({"id": number, "call_time": call, "reply_time": None if number % 10 == 0 else 20005 * day + number,
+                     "server": "fd00::1" if number % 4 == 0 else "10.0.0.1"})
+    columns = [(name, pa.int64()) for name in ("id", "call_time", "reply_time")] + [("server", pa.string())]
+    data = parquet.DataSet(folder / "days", "part", 1, 65536)
+    for first in 0, 20:
+        data.add_operations(pa.RecordBatch.from_pylist(rows[first:first + 20], pa.schema(columns)))
+    data.finish()
+    wanted, found = {}, {}
+    for row in rows:
+        when = row["call_time"] if row["call_time"] is not None else row["reply_time"]
+        text = "unknown" if when is None else str(datetime.date(1970, 1, 1) + datetime.timedelta(days=when // day))
+        wanted.setdefault(f"day={text}/server={row['server'].replace(':', '%3A')}", []).append(row["id"])
+    for file in folder.glob("days/operations/*/*/part.parquet"):
+        found[f"{file.parent.parent.name}/{file.parent.name}"] = sorted(
+            pq.read_table(file, partitioning=None)["id"].to_pylist())
+    check(len(wanted) > 6 and found == wanted, f"days and servers: {found}, not {wanted}")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     scratch = pathlib.Path(scratch)
+    days(scratch)
     made = one(scratch, "vfs-libnfs-all22")
     one(scratch, "knfsd-netem-udp", "--bodies")
     one(scratch, "knfsd-snap256", "--rows", "100")
