@@ -48,6 +48,7 @@ VARIED = {"depends_on", "xid", "offset", "object", "new_object", "parent", "path
 ROWS = 65536  # of a row group
 OPEN = 16
 DAY = 86400 * 10**9
+NOWHERE = "operations/day=unknown/server=unknown"  # without rows: readers find the columns of a trace without operations
 _TEMPORARY = ".part-"
 
 
@@ -103,6 +104,15 @@ class DataSet:
         self.temporary = pathlib.Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{part}-", dir=self.folder))
         self.parts = {}  # by what stands before the name; the one that was used last comes last
         self.counts = {}
+        self.columns = None  # of operations, if they are a table without rows, too
+
+    def begin(self, chosen, schemas, without=()):
+        """A table without rows is one, too.  |chosen| is from selections(), |without| names of tables."""
+        for (name, _), schema in zip(chosen, schemas):
+            if name == "operations":
+                self.columns = schema.remove(schema.get_field_index("server"))
+            elif name not in without:
+                self._part(name, schema)
 
     def _part(self, where, schema):
         part = self.parts.pop(where, None)
@@ -142,6 +152,8 @@ class DataSet:
                              f"server={urllib.parse.quote(server.as_py(), safe='')}", rows)
 
     def finish(self):
+        if self.columns and not any(where.startswith("operations/") for where in self.counts):
+            self._part(NOWHERE, self.columns)
         while self.parts:
             self.parts.popitem()[1].close()
         files = [path.relative_to(self.temporary) for path in self.temporary.rglob("*.parquet")]
@@ -191,9 +203,7 @@ def write(paths, folder, *, part=None, bodies=False, level=1, rows=ROWS, partial
     operations = 0
     try:
         schemas, batches, note = read(trace._handle, chosen, 0)
-        for (name, _), schema in zip(chosen, schemas):
-            if name != "operations":  # a table without rows is one, too
-                data._part(name, schema)
+        data.begin(chosen, schemas)
         for number, batch in batches:
             name = chosen[number][0]
             if name == "operations":

@@ -157,9 +157,7 @@ def write(nfsr, folder, part, place, *, own=None, first=False, bodies=False):
     try:
         schemas, batches, _ = read(trace._handle, chosen, 0)
         if first:
-            for (name, _), schema in zip(chosen, schemas):
-                if name not in ("operations", "counters", "sources"):
-                    data._part(name, schema)
+            data.begin(chosen, schemas, ("counters", "sources"))
         for number, batch in batches:
             name = chosen[number][0]
             if name in ("counters", "sources"):

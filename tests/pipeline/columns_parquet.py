@@ -3,7 +3,7 @@
 # ctest: cost=5
 """python -m nfsdigest.parquet: DuckDB, with schemas/trace_duckdb.sql, finds the same rows in the data set as SQLite
 in the database of the same captures; rows are in the order of their times; parts add up; a run that is refused,
-fails or is killed leaves the data set as it was."""
+fails or is killed leaves the data set as it was; a trace without operations has all tables, too."""
 import datetime
 import os
 import pathlib
@@ -228,9 +228,21 @@ def days(folder):
     check(len(wanted) > 6 and found == wanted, f"days and servers: {found}, not {wanted}")
 
 
+def nothing(folder):
+    """A trace without operations has their table and its views."""
+    (folder / "none.pcap").write_bytes(bytes.fromhex(
+        "d4c3b2a1020004000000000000000000ffff000001000000" "f0a0006a000000003c0000003c000000" + "00" * 60))
+    done = package(folder / "none.pcap", "-o", folder / "none")
+    check(done.returncode == 0, f"no operations: {done.stderr}")
+    subprocess.run([database.program(), "ingest", folder / "none.db", folder / "none.pcap"], check=True,
+                   capture_output=True)
+    compare("no operations", folder / "none", folder / "none.db", False)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     scratch = pathlib.Path(scratch)
     days(scratch)
+    nothing(scratch)
     made = one(scratch, "vfs-libnfs-all22")
     one(scratch, "knfsd-netem-udp", "--bodies")
     one(scratch, "knfsd-snap256", "--rows", "100")

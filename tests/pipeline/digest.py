@@ -189,6 +189,8 @@ def nothing(folder):
     if done.returncode == 0:
         manifest = json.loads((folder / "empty/_manifest.json").read_text())
         check(manifest["summary"]["totals"]["operations"] == 0, f"an empty capture: {manifest['summary']}")
+        found = data_set.opened(folder / "empty").execute("SELECT count(*), count(call_time) FROM operation").fetchall()
+        check(found == [(0, 0)], f"an empty capture: {found}")
 
 
 def damaged(folder, capture):

@@ -209,8 +209,9 @@ def rows(frame):
     return [tuple(round(v, 9) if isinstance(v, float) else v for v in row) for row in frame]
 
 
-def examples(first, second):
+def examples(first, second, without):
     session, stored = spark.session(), data_set.opened(first)
+    check(example("busiest_paths").busiest(session, without).count() == 0, "paths of a data set without operations")
     got = rows(example("busiest_paths").busiest(session, first, 10).select("path", "operations", "read").collect())
     want = stored.execute("SELECT p.text, count(*) c, sum(CASE WHEN procedure = 6 AND program = 100003 THEN data_length "
                           "ELSE 0 END) FROM operation o JOIN path p ON p.part = o.part AND p.id = o.path "
@@ -245,7 +246,10 @@ def main():
             begun(folder / "second", files[1:], 1 << 20).run(run)
             compare("second", files[1:], folder / "second", folder)
             bad_piece(run, folder, files[1])
-            examples(first, folder / "second")
+            empty = folder / "empty.pcap"
+            empty.write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+            begun(folder / "empty", [empty], 1 << 20).run(run)
+            examples(first, folder / "second", folder / "empty")
             context.stop()
         finally:
             cluster.stop()
