@@ -3,12 +3,15 @@
 
 The data set is put together in OUT/_digest/set, by renaming files.  Its tables appear in OUT when it is complete, and
 OUT/_manifest.json after them: without that, OUT is not a data set yet.
+
+Memory: the different objects, servers and clients, and what summary.py needs; not the tables.
 """
 
 import os
 import shutil
 
 import pyarrow as pa
+import pyarrow.acero as acero
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
@@ -89,15 +92,21 @@ def _procedures(whole):
             for row in pq.read_table(whole / "procedures/all.parquet").to_pylist()}
 
 
-def _distinct(whole, table, names):
-    rows = ds.dataset(whole / table, format="parquet").to_table(columns=names)
-    return rows.group_by(names).aggregate([]).num_rows
+def _groups(whole, table, keys):
+    """The different |keys| of a table, each with the |count| of its rows, which are read in batches."""
+    rows = acero.ScanNodeOptions(ds.dataset(whole / table, format="parquet"), columns=keys, batch_readahead=1,
+                                 fragment_readahead=1)  # else, some 20 row groups
+    count = acero.AggregateNodeOptions([([], "hash_count_all", None, "count")], keys)
+    return acero.Declaration.from_sequence([acero.Declaration("scan", rows),
+                                            acero.Declaration("aggregate", count)]).to_table()
+
+
+def _distinct(whole, table, keys):
+    return _groups(whole, table, keys).num_rows
 
 
 def _kinds(whole, table, key):
-    rows = ds.dataset(whole / table, format="parquet").to_table(columns=[key])
-    return {row[key]: row["count"] for row in
-            rows.group_by(key).aggregate([([], "count_all")]).rename_columns([key, "count"]).to_pylist()}
+    return {row[key]: row["count"] for row in _groups(whole, table, [key]).to_pylist()}
 
 
 def _summary(whole, sources, counters, tally, paths):

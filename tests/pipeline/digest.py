@@ -262,11 +262,37 @@ def without_operations(folder):
     check(tally.table().num_rows == 0, "operations that are not there were counted")
 
 
+COUNTED = """
+import pathlib, resource, sys
+import pyarrow as pa, pyarrow.parquet as pq
+from nfsdigest import publish
+folder = pathlib.Path(sys.argv[1])
+(folder / "many").mkdir()
+with pq.ParquetWriter(folder / "many/all.parquet", pa.schema([("server", pa.string()), ("handle", pa.binary())])) as out:
+    rows = pa.table({"server": ["a", "a", "b", "b"] * 50000,
+                     "handle": [b"%0100d" % (n % 1000) for n in range(200000)]})  # 22 MB
+    for _ in range(30):
+        out.write_table(rows.cast(out.schema))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+found = publish._groups(folder, "many", ["server", "handle"])
+print(found.num_rows, sum(found["count"].to_pylist()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def counted(folder):
+    """Different objects are counted without the table in memory."""
+    done = subprocess.run([sys.executable, "-c", COUNTED, folder], env=dict(os.environ, PYTHONPATH=str(SRC / "python")),
+                          capture_output=True, text=True, check=False)
+    found = [int(word) for word in done.stdout.split()]
+    check(found[:2] == [1000, 6000000] and found[2] < 250000, f"counted {found}: {done.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         replaced(folder)
         without_operations(folder)
+        counted(folder)
         capture = unpacked(folder, "knfsd-netem-tcp.pcap.zst")
         files = halves(folder, capture)
         out, manifest = same(folder, files, 300000, "two-files", by_itself)
