@@ -40,6 +40,7 @@ static void put_plus(struct listing *l, const struct fs_entry *entry)
                                .cookie = entry->cookie };
     nfs3_give_attributes(l->op, entry->object, &to->name_attributes);
     service_handle(l->op->service, l->op->export, entry->object, handle);
+    handle[HANDLE_LENGTH - 1] ^= entry->cookie > LAST_DOT && nfs3_faulty(l->op, FAULT_HANDLE);
     to->name_handle_follows = !nfs3_faulty(l->op, FAULT_NO_HANDLE);
     to->name_handle = (struct bytes){ handle, HANDLE_LENGTH };
 }

@@ -209,7 +209,8 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
     if (place->is_time && j->pair->logged & open_time(place))
         return WITHHELD_ORDER;
     if (place->stamp == STAMP_CTIME && sut &&
-        (int64_t)sut->value - j->side[SUT].clock_offset <= j->unsettled)
+        (int64_t)sut->value - j->side[SUT].clock_offset <= j->unsettled &&
+        !(ref && times_changed_now(f, ref)))
         return WITHHELD_NOT_SAME;
     if (place->is_time && holds_verifier(f, place))
         return WITHHELD_VERIFIER;

@@ -104,6 +104,10 @@ void before_note(struct judge *j);
 /* Returns the granularity of the server's times of the kind of |item|, ns. */
 int64_t times_step(struct fields *f, int side, const struct item *item);
 
+/* True if |ref| is a change time from after a request that both sides executed, and the one from
+ * before shows that it is this request's own: so the SUT's should be, too, whatever came before. */
+bool times_changed_now(const struct fields *f, const struct item *ref);
+
 /* Checks if two times are equal under |rule|, a tolerance.  If not, |f->what| says how they differ.
  */
 int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,

@@ -108,6 +108,20 @@ static bool is_of_change(struct fields *f, const struct item *ref, const struct 
             are_within(f, values, s->access, slack));
 }
 
+bool times_changed_now(const struct fields *f, const struct item *ref)
+{
+    const struct judge_half *half = f->j->pair->half;
+    const struct judge_side *side = &f->j->side[REF];
+    struct attributes_before before;
+
+    return !ref->place->of_before && ref->place->has_whose && ref->place->whose == OF_OBJECT &&
+           half[REF].effect.succeeded && half[SUT].effect.succeeded &&
+           half[REF].effect.object_role & ROLE_MODIFIES &&
+           effect_before(&half[REF].effect, OF_OBJECT, &before) &&
+           before.ctime != (int64_t)ref->value &&
+           is_of_request(f, REF, (int64_t)ref->value, plus(side->granularity, side->clock_error));
+}
+
 int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                 const struct item *sut)
 {
@@ -159,7 +173,8 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
                 kind[side] != BEFORE_KEPT && is_of_request(f, side, side == REF ? a : b, errors);
     before[REF] = a < plus(plus(s[REF].first_time, s[REF].clock_offset), -tight);
     before[SUT] = b < plus(plus(s[SUT].first_time, s[SUT].clock_offset), -tight);
-    if (ref->place->stamp == STAMP_CTIME && f->j->states[fields_object(f, ref->place)].remade)
+    if (ref->place->stamp == STAMP_CTIME && f->j->states[fields_object(f, ref->place)].remade &&
+        !times_changed_now(f, ref))
         return 1;
     if (f->j->remade && ref->place->stamp == STAMP_CTIME &&
         a < plus(plus(s[REF].first_time, s[REF].clock_offset), errors) &&

@@ -39,7 +39,7 @@ READ:eof READ:short READ:wrong-bytes READ:no-attributes
 WRITE:short WRITE:no-before WRITE:before-current WRITE:no-attributes WRITE:committed=UNSTABLE WRITE:keep-times
 WRITE:status=NFS3ERR_NOSPC WRITE:drop WRITE:ignore
 CREATE:no-handle CREATE:no-attributes CREATE:mode-bits=1
-SETATTR:no-atime SETATTR:mode-bits=2 SETATTR:status=NFS3ERR_PERM REMOVE:no-before
+SETATTR:no-atime SETATTR:keep-times SETATTR:mode-bits=2 SETATTR:status=NFS3ERR_PERM REMOVE:no-before
 READDIR:skip-entry READDIR:twice-entry READDIR:eof READDIR:fileid
 READDIRPLUS:skip-entry READDIRPLUS:twice-entry READDIRPLUS:eof READDIRPLUS:no-handle READDIRPLUS:no-attributes
 READDIRPLUS:size

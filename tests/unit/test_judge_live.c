@@ -115,6 +115,14 @@ static void test_change_times(void **state)
         { "live" },
         { "SETATTR 6 bctime=2010.0005 ctime=2010.0005/1600" },
         { "GETATTR 6 ctime=2010.0005/1600" },
+        /* one that has changed it on the first server, as that says itself */
+        { "live" },
+        { "unsettled 1700" },
+        { "GETATTR 6 ctime=1500/1600" },
+        { "SETATTR 6 set=mode bctime=1500/1600 ctime=2020.0005/1600",
+          "ctime: ref of this request, sut earlier" },
+        { "live" },
+        { "SETATTR 6 set=mode bctime=1500/1600 ctime=2010.0005/2010.0006" },
     };
 
     (void)state;
