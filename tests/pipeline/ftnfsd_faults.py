@@ -76,6 +76,7 @@ LASTING = {
     "WRITE:path=*/f3:short": {"WRITE3res.resok.count", "GETATTR3res.resok.obj_attributes.size"},
     "COMMIT:path=*/f2:lose-unstable": {"READ3res.resok.count", "READ3res.resok.eof"},
     "LOOKUP:path=*/f2:count=1:handle": {"LOOKUP3res.resok.object", "GETATTR3res.status"},
+    "READDIRPLUS:handle": {"READDIRPLUS3res.resok.reply.entries.name_handle.handle"},
 }
 
 
