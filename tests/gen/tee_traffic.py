@@ -4,6 +4,7 @@ as a context, with everything around it."""
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import threading
 import time
@@ -170,8 +171,13 @@ class Shadow:
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True)
-        self.wait_for(lambda: os.path.exists(self.control), "its control socket")
+        self.wait_for(self.listens, "its control socket")
         return self
+
+    def listens(self):
+        """The socket has a path a moment before it takes connections."""
+        with socket.socket(socket.AF_UNIX) as s:
+            return s.connect_ex(self.control) == 0
 
     def __exit__(self, *_):
         if self.process.poll() is None:
