@@ -336,6 +336,7 @@ int framer_end(struct framer *f, struct seen seen, struct err *err)
     f->skipped += f->mark_have;
     record_reset(f);
     f->lost = true;
+    f->joined = false;
     f->at = f->marks.behind = f->marks.due = 0;
     return rc < 0 ? rc : resync_count(f, seen, err);
 }

@@ -60,7 +60,7 @@ int block_reader_begin(struct block_reader *r, struct err *err);
  * call.  Returns 1, or 0 if the stream ended with its last record, or a negative code as above. */
 int block_reader_next(struct block_reader *r, unsigned *number, void *record, struct err *err);
 /* Whether the next call of block_reader_next reads on in the same block: records that were read
- * from it then stay valid. */
+ * from it then stay valid, but for LAYOUT_NUMBERS fields (layout.h). */
 static inline bool block_reader_within(const struct block_reader *r)
 {
     return r->at && !r->ended && !r->later && r->number < load_le32(r->buf.data + 16);

@@ -451,11 +451,11 @@ static void test_joined(void **state)
 }
 
 /* On such a connection, the first call is known before its reply comes, in one piece or several,
- * alone or with others, but not if something is before it. */
+ * alone or with others, but not if something is before it, or was before it and is lost. */
 static void test_joined_call(void **state)
 {
     (void)state;
-    for (uint32_t what = 0; what < 4; what++) {
+    for (uint32_t what = 0; what < 5; what++) {
         struct world *w = begin();
         struct buf b = message(1, false);
 
@@ -469,10 +469,12 @@ static void test_joined_call(void **state)
             assert_int_equal(buf_append(&b, second.data, second.len), 0);
             buf_free(&second);
         }
+        if (what == 4) /* more than a message can have, so all begins anew */
+            w->offset[1][0] += UINT64_C(1) << 33;
         put_pieces(w, 1, false, (struct bytes){ b.data, (uint32_t)b.len }, what == 1 ? 30 : 1000);
         buf_free(&b);
         read_all(w);
-        assert_int_equal(w->messages, what == 2 ? 0 : what == 3 ? 2 : 1);
+        assert_int_equal(w->messages, what == 3 ? 2 : what < 2);
         release(w);
     }
 }
