@@ -12,8 +12,9 @@
  *
  * Memory: objects, names and paths (flow/object.h); 40 bytes for each operation of a piece and of
  * the lead-in behind it; operations from the one that waits longest for its record to the present
- * one, which are seldom more than some, and at most those of one piece, with their arguments and
- * results.  For |canonical|: the whole stream.
+ * one, 500 bytes for each, with its arguments and result.  These are few if each call has its
+ * reply; a call without one keeps those of the next 15 minutes (the engine's retransmit_span), or
+ * of the rest of its piece.  For |canonical|: the whole stream.
  */
 #ifndef NFSDIGEST_NAMES_NAMES_H
 #define NFSDIGEST_NAMES_NAMES_H
