@@ -217,7 +217,9 @@ CREATE TABLE operation (
     procedure INTEGER,
     name TEXT NOT NULL,             -- 'NFS READ'
     client TEXT NOT NULL,
+    client_port INTEGER NOT NULL,   -- with |client| and |xid| it identifies the operation in other captures
     server TEXT NOT NULL,
+    server_port INTEGER NOT NULL,
     xid INTEGER NOT NULL,
     path TEXT,
     path2 TEXT,

@@ -9,7 +9,7 @@
 
 enum {
     COMPARE_APPLICATION_ID = 0x4e465343, /* "NFSC"; PRAGMA application_id */
-    COMPARE_VERSION = 6,                 /* of the schema; PRAGMA user_version */
+    COMPARE_VERSION = 7,                 /* of the schema; PRAGMA user_version */
 };
 
 #endif

@@ -184,7 +184,7 @@ static int check_outputs(const struct compare_args *a, int count, const char *co
                    : outputs_writes(&o, written[i].option, written[i].path, err);
     }
     if (code == 0 && a->annotate)
-        code = outputs_annotates(&o, a->annotate, sides, again ? 1 : SIDES, err);
+        code = outputs_annotates(&o, a->annotate, sides, again ? 1 : SIDES, 0, err);
     if (code == 0)
         code = outputs_check(&o, err);
     outputs_free(&o);

@@ -23,7 +23,8 @@ static const char about[] =
     "\n"
     "Of the result of \"nfsdigest compare -o RESULT\": --html needs that file only.\n"
     "--annotate also needs the captures: those that RESULT names, or the CAPTUREs\n"
-    "that are given, which are recognized by their contents.\n";
+    "that are given, which are recognized by their contents.  If RESULT is that of a\n"
+    "shadow's log, each CAPTURE is one of the relay's clients.\n";
 
 enum { FILTER_WORDS_MAX = 1024 };
 
@@ -33,6 +34,22 @@ struct report_args {
     struct filter filter; /* of a trace */
 };
 
+/* The captures that are given. */
+struct clients {
+    const char *const *captures;
+    uint32_t count;
+    struct trace_files files;
+};
+
+/* A capture that is cut is read as far as it goes, as any that is annotated. */
+static void drop_database(struct clients *c)
+{
+    struct err unseen;
+
+    c->files.cut.code = 0;
+    trace_files_remove(&c->files, 0, &unseen);
+}
+
 static void say_made(void *ctx, const struct annotated *file)
 {
     char frames[VALUE_TEXT_MAX], commented[VALUE_TEXT_MAX], text[4096];
@@ -41,6 +58,25 @@ static void say_made(void *ctx, const struct annotated *file)
     snprintf(text, sizeof(text), "%s: %s frames of %s, %s of them with comments", file->path,
              count_text(file->frames, frames), file->capture,
              count_text(file->commented, commented));
+    say(text);
+}
+
+/* Each capture of the clients of a relay in its turn. */
+static int find(void *ctx, const char *capture, const char **database, struct err *err)
+{
+    struct clients *c = ctx;
+
+    drop_database(c);
+    return trace_files_find(&c->files, capture, database, err);
+}
+
+static void say_lost(void *ctx, uint64_t lost, uint64_t all)
+{
+    const struct clients *c = ctx;
+    char number[VALUE_TEXT_MAX], whole[VALUE_TEXT_MAX], text[4096];
+
+    snprintf(text, sizeof(text), "%s of %s discrepancies are not in %s", count_text(lost, number),
+             count_text(all, whole), c->count == 1 ? c->captures[0] : "these captures");
     say(text);
 }
 
@@ -109,6 +145,21 @@ static int report_trace(const char *name, struct report_args *a, struct err *err
     return trace_close(&trace, result, err);
 }
 
+static int annotate(sqlite3 *result, const char *path, struct clients *c, struct err *err)
+{
+    const struct annotate_request request = { .path = path,
+                                              .captures = c->captures,
+                                              .count = c->count,
+                                              .made = say_made,
+                                              .ctx = c,
+                                              .find = find,
+                                              .lost = say_lost };
+    int code = report_annotate(result, &request, err);
+
+    drop_database(c);
+    return code;
+}
+
 static int check_outputs(const struct report_args *a, int count, char **operands, struct err *err)
 {
     const char *const result = operands[0];
@@ -122,7 +173,7 @@ static int check_outputs(const struct report_args *a, int count, char **operands
     if (code == 0 && a->html)
         code = outputs_writes(&o, "--html", a->html, err);
     if (code == 0 && a->annotate)
-        code = outputs_annotates(&o, a->annotate, &result, 1, err);
+        code = outputs_annotates(&o, a->annotate, &result, 1, (uint32_t)count - 1, err);
     if (code == 0)
         code = outputs_check(&o, err);
     outputs_free(&o);
@@ -138,7 +189,8 @@ int cmd_report(int argc, char **argv, struct err *err)
           &a.json },
         { 0, "annotate", "OUT.pcapng",
           "write the captures with packet comments, as\n"
-          "OUT-ref.pcapng and OUT-sut.pcapng",
+          "OUT-ref.pcapng and OUT-sut.pcapng; those of a\n"
+          "relay's clients as OUT.pcapng",
           set_text, &a.annotate },
         { 0 },
     };
@@ -170,12 +222,10 @@ int cmd_report(int argc, char **argv, struct err *err)
     if (code == 0)
         code = compare_open(argv[first], &result, err);
     if (code == 0 && a.annotate) {
-        const struct annotate_request request = { .path = a.annotate,
-                                                  .captures = (const char *const *)argv + first + 1,
-                                                  .count = (uint32_t)(argc - first - 1),
-                                                  .made = say_made };
+        struct clients clients = { .captures = (const char *const *)argv + first + 1,
+                                   .count = (uint32_t)(argc - first - 1) };
 
-        code = report_annotate(result, &request, err);
+        code = annotate(result, a.annotate, &clients, err);
     }
     if (code == 0 && a.html)
         code = report_html(result, a.html, err);

@@ -159,7 +159,7 @@ static int add_annotated(void *ctx, const char *path, struct err *err)
 }
 
 int outputs_annotates(struct outputs *o, const char *path, const char *const *databases,
-                      uint32_t count, struct err *err)
+                      uint32_t count, uint32_t captures, struct err *err)
 {
     struct database d[SIDES];
     sqlite3 *dbs[SIDES] = { NULL };
@@ -172,7 +172,7 @@ int outputs_annotates(struct outputs *o, const char *path, const char *const *da
         all = all && d[i].db;
     }
     if (all)
-        result = annotate_names(dbs, count, path, add_annotated, o, err);
+        result = annotate_names(dbs, count, path, captures, add_annotated, o, err);
     for (uint32_t i = 0; i < count; i++)
         close_database(&d[i]);
     return result;

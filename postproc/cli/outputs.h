@@ -39,9 +39,9 @@ int outputs_names(struct outputs *o, const char *path, struct err *err);
 int outputs_writes(struct outputs *o, const char *option, const char *path, struct err *err);
 
 /* Adds the files that report_annotate will write for |path|.  |databases|: a result, or the
- * databases of ref and sut. */
+ * databases of ref and sut.  |captures|: as many are named. */
 int outputs_annotates(struct outputs *o, const char *path, const char *const *databases,
-                      uint32_t count, struct err *err);
+                      uint32_t count, uint32_t captures, struct err *err);
 
 /* Returns -ERR_USAGE if an output is the same file as another one; the message names both. */
 int outputs_check(const struct outputs *o, struct err *err);

@@ -79,7 +79,8 @@ static const char copy_operations[] =
     "  g.version = o.version) || ' ', '') || ifnull((SELECT r.name FROM %s.procedure r"
     "  WHERE r.program = o.program AND r.version = o.version AND r.number = o.procedure),"
     "  ifnull(o.procedure, '')),"
-    " o.client, o.server, o.xid, (SELECT text FROM %s.path WHERE id = o.path),"
+    " o.client, l.client_port, o.server, l.server_port, o.xid, (SELECT text FROM %s.path WHERE id "
+    "= o.path),"
     " (SELECT text FROM %s.path WHERE id = o.path2), o.offset, o.count,"
     " CASE WHEN o.rpc_status <> 0 THEN (SELECT k.name FROM %s.code k WHERE k.domain ="
     "  'rpc_status' AND k.value = o.rpc_status) ELSE ifnull((SELECT n.name FROM %s.status_name n"
@@ -93,14 +94,15 @@ static const char copy_operations[] =
     "  UNION ALL SELECT %s, 0 FROM main.discrepancy UNION ALL SELECT %s, 0 FROM main.slowest"
     "  UNION ALL SELECT %s, 0 FROM main.uncertain"
     "  UNION ALL SELECT %s, 0 FROM main.alignment WHERE kind = 2)"
-    "  WHERE id IS NOT NULL GROUP BY id) w JOIN %s.operation o ON o.id = w.id";
+    "  WHERE id IS NOT NULL GROUP BY id) w JOIN %s.operation o ON o.id = w.id JOIN %s.flow l ON "
+    "l.id = o.flow";
 
 static int write_operations(struct pairs *p, struct err *err)
 {
     for (int side = 0; side < SIDES; side++) {
         const char *s = p->c->side[side].schema;
         char *sql =
-            sqlite3_mprintf(copy_operations, db_side(side), s, s, s, s, s, s, s, s, s, s, s, s);
+            sqlite3_mprintf(copy_operations, db_side(side), s, s, s, s, s, s, s, s, s, s, s, s, s);
         int result = sql ? sql_run(p->c->db, sql, err) : err_memory(err, "a statement");
 
         sqlite3_free(sql);

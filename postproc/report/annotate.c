@@ -21,7 +21,7 @@ enum { TEXT_MAX = 200 };
 /* --- comments */
 
 /* ?1, ?2: the source of ref, of sut; NULL: none */
-static const char select_comments[] =
+static const char select_comments[] = /* frame: of a log, that of annotate_log.c */
     "SELECT f.frame, f.side, c.id, c.operation, c.field, c.difference, d.element, d.ref_text,"
     " d.sut_text, f.other_frame, (SELECT name FROM source q WHERE q.side = 3 - f.side AND"
     " q.id = f.other_source), c.reason, c.is_noise,"
@@ -194,7 +194,7 @@ static int annotate_one(struct annotate *a, struct target *t)
 
 static int run(struct annotate *a, const struct annotate_request *r)
 {
-    int result = annotate_targets(a, r->path, r->captures, r->count);
+    int result = annotate_targets(a, r);
 
     for (uint32_t i = 0; result == 0 && i < a->count; i++)
         result = annotate_one(a, &a->targets[i]);
@@ -206,10 +206,13 @@ static int run(struct annotate *a, const struct annotate_request *r)
 int report_annotate(sqlite3 *db, const struct annotate_request *r, struct err *err)
 {
     struct annotate a = { .db = db, .err = err };
+    uint64_t lost = 0, all = 0;
     int result = annotate_start(&a, r->path);
 
     if (result == 0)
         result = run(&a, r);
+    if (result == 0 && r->lost && (result = annotate_log_lost(&a, &lost, &all)) == 0 && lost)
+        r->lost(r->ctx, lost, all);
     for (uint32_t i = 0; result == 0 && r->made && i < a.count; i++) {
         const struct target *t = &a.targets[i];
         const struct annotated file = { t->path, t->found, t->copied, t->commented };

@@ -8,6 +8,10 @@
  * OUT-sut.pcapng.  If a side has several captures, they become OUT-ref-1.pcapng, OUT-ref-2.pcapng
  * ...  A capture that has both sides becomes OUT.pcapng, or OUT-1.pcapng ...  All files appear
  * together, when they are complete.
+ *
+ * The frames of a shadow's log (schemas/teelog.md) are of no capture.  For its result, the captures
+ * are those of the relay's clients, and become OUT.pcapng, or OUT-1.pcapng ...  Its discrepancies
+ * are found there by client, port, XID, procedure and time.
  */
 #ifndef NFSDIGEST_REPORT_ANNOTATE_H
 #define NFSDIGEST_REPORT_ANNOTATE_H
@@ -30,8 +34,8 @@ struct annotated {
 
 /* Calls |take| with each name that will be written for |path|.  |dbs| is one result or, before
  * there is one, the databases of ref and sut.  Returns -ERR_USAGE if report_annotate needs the
- * captures to be named, as for databases of records. */
-int annotate_names(sqlite3 *const *dbs, uint32_t count, const char *path,
+ * captures to be named, as for databases of records.  |captures|: as many are named. */
+int annotate_names(sqlite3 *const *dbs, uint32_t count, const char *path, uint32_t captures,
                    int (*take)(void *ctx, const char *name, struct err *err), void *ctx,
                    struct err *err);
 
@@ -46,6 +50,11 @@ struct annotate_request {
     /* Called for each file that was written; or NULL. */
     void (*made)(void *ctx, const struct annotated *file);
     void *ctx;
+    /* For the result of a log: gives the name of a trace database of a capture, which is used until
+     * the next call. */
+    int (*find)(void *ctx, const char *capture, const char **database, struct err *err);
+    /* Called if |lost| of |all| discrepancies are in none of the captures; or NULL. */
+    void (*lost)(void *ctx, uint64_t lost, uint64_t all);
 };
 
 /* Returns -ERR_INPUT if a capture is missing or has changed. */

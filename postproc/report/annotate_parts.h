@@ -44,7 +44,18 @@ int annotate_start(struct annotate *a, const char *path);
 void annotate_finish(struct annotate *a);
 
 /* Finds the captures of the result, and the names of their copies. */
-int annotate_targets(struct annotate *a, const char *path, const char *const *captures,
-                     uint32_t count);
+int annotate_targets(struct annotate *a, const struct annotate_request *request);
+
+/* annotate_log.c: whether the result is that of a shadow's log (1, 0, or negative), whose frames
+ * are of no capture. */
+int annotate_is_log(struct annotate *a);
+
+/* Then each capture is a target.  Makes temp.frame, which takes the place of the result's table. */
+int annotate_log_targets(struct annotate *a, const struct annotate_request *request);
+int annotate_log_names(struct annotate *a, uint32_t captures);
+
+/* Of discrepancies whose requests clients have sent: how many there are, and how many no target
+ * has. */
+int annotate_log_lost(struct annotate *a, uint64_t *lost, uint64_t *all);
 
 #endif

@@ -251,17 +251,18 @@ void annotate_finish(struct annotate *a)
     free(a->targets);
 }
 
-int annotate_targets(struct annotate *a, const char *path, const char *const *captures,
-                     uint32_t count)
+int annotate_targets(struct annotate *a, const struct annotate_request *r)
 {
-    int result = list_result(a);
+    int result = annotate_is_log(a);
 
-    if (result == 0)
-        result = find_captures(a, captures, count);
-    return result == 0 ? make_names(a, path) : result;
+    if (result > 0)
+        result = annotate_log_targets(a, r);
+    else if (result == 0 && (result = list_result(a)) == 0)
+        result = find_captures(a, r->captures, r->count);
+    return result == 0 ? make_names(a, r->path) : result;
 }
 
-int annotate_names(sqlite3 *const *dbs, uint32_t count, const char *path,
+int annotate_names(sqlite3 *const *dbs, uint32_t count, const char *path, uint32_t captures,
                    int (*take)(void *ctx, const char *name, struct err *err), void *ctx,
                    struct err *err)
 {
@@ -272,8 +273,8 @@ int annotate_names(sqlite3 *const *dbs, uint32_t count, const char *path,
     struct annotate a = { .db = dbs[0], .err = err };
     int result = annotate_start(&a, path);
 
-    if (result == 0 && count == 1)
-        result = list_result(&a);
+    if (result == 0 && count == 1 && (result = annotate_is_log(&a)) >= 0)
+        result = result ? annotate_log_names(&a, captures) : list_result(&a);
     for (uint32_t i = 0; result == 0 && count > 1 && i < count; i++)
         result = list_targets(&a, dbs[i], sides[i]);
     for (uint32_t i = 0; result == 0 && count > 1 && i < a.count; i++)

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import subprocess
 
-APPLICATION_ID, VERSION = 0x4e465343, 6
+APPLICATION_ID, VERSION = 0x4e465343, 7
 REF, SUT = 1, 2
 KINDS = ("rpc", "missing reply", "status", "value", "presence", "time", "order", "entry",
          "pattern", "count", "retransmissions", "disconnects", "malformed",

@@ -366,7 +366,7 @@ def test_other_database():
     """Each is refused with its reason, once; the rest is as without a database."""
     plain, _ = tshark(vfs(), "-V")
     good = two_sides(everything())
-    later = two_sides(everything(), "later.db", version=7)
+    later = two_sides(everything(), "later.db", version=8)
     shifted = scratch / "shifted.pcap"
     tree.run(tree.WITH_PLUGINS, "editcap", "-t", "0.001", str(vfs()), str(shifted))
     trace = scratch / "trace.db"
@@ -379,7 +379,7 @@ def test_other_database():
         f.at = [(side, m._replace(frame=m.frame + 5000), other) for side, m, other in f.at]
     for name, words in (("none.db", "No such file"), ("empty.db", "not the result of a comparison"),
                         (trace, "not the result of a comparison"), ("text.db", "not a database"),
-                        (later, "version 7, and this plugin reads version 6"), (".", "not a file"),
+                        (later, "version 8, and this plugin reads version 7"), (".", "not a file"),
                         ("cut.db", "malformed"),
                         (two_sides(early, "early.db"), "nothing about the 441 frames"),
                         (two_sides(everything(), "strange.db", application_id=7),

@@ -54,7 +54,7 @@ static int make(void **state)
     char *tables = schema();
     run(tables);
     free(tables);
-    run("PRAGMA application_id = 0x4e465343; PRAGMA user_version = 6;"
+    run("PRAGMA application_id = 0x4e465343; PRAGMA user_version = 7;"
         "INSERT INTO code VALUES ('kind', 4, 'value', ''), ('kind', 3, 'status', '');"
         "INSERT INTO side (id, name, database, path, digest, operations) VALUES"
         " (1, 'ref', 'r', 'r', '', 0), (2, 'sut', 's', 's', '', 0);"
@@ -261,11 +261,11 @@ static void refused(const char *words)
 static void test_refused(void **state)
 {
     (void)state;
-    run("PRAGMA user_version = 7");
-    refused("version 7, and this plugin reads version 6");
+    run("PRAGMA user_version = 8");
+    refused("version 8, and this plugin reads version 7");
     run("PRAGMA user_version = 0");
-    refused("version 0, and this plugin reads version 6");
-    run("PRAGMA user_version = 6; PRAGMA application_id = 1");
+    refused("version 0, and this plugin reads version 7");
+    run("PRAGMA user_version = 7; PRAGMA application_id = 1");
     refused("not the result of a comparison");
     run("PRAGMA application_id = 0x4e465343;"
         "UPDATE frame SET frame = 0 WHERE frame = 10 AND xid = 777");
