@@ -206,6 +206,27 @@ int capture_next_block(struct capture *capture, struct pcapng_block *block, stru
                         : capture_next(capture, frame, err);
 }
 
+int capture_head(struct capture *capture, uint32_t head, bool jump, struct err *err)
+{
+    struct pcapng_block block;
+    struct frame frame;
+    int rc = 1;
+
+    for (uint32_t at = 0; rc == 1 && at < head; at += block.len + PCAPNG_BLOCK_LEAST)
+        rc = next_block(capture, &block, &frame, err);
+    if (rc < 0 || !jump)
+        return rc < 0 ? rc : 0;
+    pcapng_jump(capture->png);
+    capture->frames = 0;
+    capture->skipped = 0;
+    return 0;
+}
+
+struct pcapng *capture_pcapng(const struct capture *capture)
+{
+    return capture->png;
+}
+
 int capture_next(struct capture *capture, struct frame *frame, struct err *err)
 {
     struct pcap_pkthdr *header;

@@ -34,4 +34,11 @@ int capture_next(struct capture *capture, struct frame *frame, struct err *err);
 int capture_next_block(struct capture *capture, struct pcapng_block *block, struct frame *frame,
                        struct err *err);
 
+/* Reads the first |head| bytes of a pcapng file, which were read ahead (input_open_part); what
+ * comes then is in the middle of the file, and frames are numbered from 1 there.  Or, unless
+ * |jump|, comes next. */
+int capture_head(struct capture *capture, uint32_t head, bool jump, struct err *err);
+/* The reader of a pcapng file, for what it knows of interfaces; or NULL. */
+struct pcapng *capture_pcapng(const struct capture *capture);
+
 #endif

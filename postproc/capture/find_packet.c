@@ -53,21 +53,34 @@ static size_t record_at(const struct window *w, size_t at, int64_t *seconds)
     return s->record + cap;
 }
 
-/* The same for a block (draft-ietf-opsawg-pcapng s3.1).  The other length stands at its end. */
-static size_t block_at(const struct window *w, size_t at, int64_t *seconds)
+/* Returns the order of bytes of the block at |p|, which need not be one. */
+static enum faces_order order_at(const uint8_t *p)
 {
-    const struct capture_shape *s = w->shape;
-    const uint8_t *p = w->data + at;
-    uint32_t type = load32(s, p), len = load32(s, p + 4);
+    if (load_le32(p) != PCAPNG_SECTION)
+        return pcapng_is_type(load_le32(p))   ? ORDER_LITTLE
+               : pcapng_is_type(load_be32(p)) ? ORDER_BIG
+                                              : ORDER_UNKNOWN;
+    return load_le32(p + 8) == PCAPNG_BYTE_ORDER   ? ORDER_LITTLE
+           : load_be32(p + 8) == PCAPNG_BYTE_ORDER ? ORDER_BIG
+                                                   : ORDER_UNKNOWN;
+}
 
-    *seconds = s->first;
-    if (len < BLOCK_MIN || len % 4 || len > PCAPNG_BLOCK_MAX ||
-        (type > 0x0d && type != PCAPNG_SECTION && (type & 0x7fffffff) != 0xbad &&
-         (type < 0x201 || type > 0x221)))
+/* The same for a block (draft-ietf-opsawg-pcapng s3.1).  The other length stands at its end.
+ * |*order|: of its section, as far as that is known. */
+static size_t block_at(const struct window *w, size_t at, enum faces_order *order)
+{
+    const uint8_t *p = w->data + at;
+    enum faces_order is = order_at(p);
+    uint32_t len = is == ORDER_BIG ? load_be32(p + 4) : load_le32(p + 4), end;
+
+    if (!is || (*order && is != *order && load_le32(p) != PCAPNG_SECTION) || len < BLOCK_MIN ||
+        len % 4 || len > PCAPNG_BLOCK_MAX)
         return 0;
-    if (w->len - at >= len && load32(s, p + len - 4) != len)
-        return 0;
-    return len;
+    *order = is;
+    if (w->len - at < len)
+        return len;
+    memcpy(&end, p + len - 4, sizeof(end));
+    return memcmp(&end, p + 4, sizeof(end)) == 0 ? len : 0;
 }
 
 /* Returns true if a chain of headers begins at |at|. */
@@ -75,7 +88,8 @@ static bool fits(const struct window *w, size_t at)
 {
     const bool png = w->shape->pcapng;
     const size_t head = png ? BLOCK_MIN : w->shape->record;
-    int64_t before = 0, seconds;
+    enum faces_order order = ORDER_UNKNOWN;
+    int64_t before = 0, seconds = 0;
 
     for (int count = 0; count < FIND_CHAIN; count++) {
         size_t len;
@@ -84,7 +98,7 @@ static bool fits(const struct window *w, size_t at)
             return count > 0;
         if (at > w->len || w->len - at < head)
             return count > (w->last ? CUT_CHAIN : FIND_CHAIN / 2);
-        len = png ? block_at(w, at, &seconds) : record_at(w, at, &seconds);
+        len = png ? block_at(w, at, &order) : record_at(w, at, &seconds);
         if (!len || (count && llabs(seconds - before) > NEAR_SECONDS))
             return false;
         before = seconds;
@@ -157,13 +171,15 @@ static int shape_pcap(const char *path, const uint8_t *head, size_t len, struct 
 static int shape_pcapng(const char *path, const uint8_t *head, size_t len, struct capture_shape *s,
                         struct err *err)
 {
+    uint32_t type, block;
     size_t at = 0;
 
     s->pcapng = true;
-    s->swapped = len >= 12 && load_le32(head + 8) == 0x4d3c2b1a;
     while (len - at >= BLOCK_MIN) {
-        uint32_t type = load32(s, head + at), block = load32(s, head + at + 4);
-
+        if (load_le32(head + at) == PCAPNG_SECTION)
+            s->swapped = order_at(head + at) == ORDER_BIG;
+        type = load32(s, head + at);
+        block = load32(s, head + at + 4);
         if (type == PCAPNG_PACKET || type == PCAPNG_PACKET_SIMPLE || type == PCAPNG_PACKET_OBSOLETE)
             break;
         if (block < BLOCK_MIN || block % 4 || block > len - at)

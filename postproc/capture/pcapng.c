@@ -16,20 +16,23 @@ enum {
     RESOLUTION_DEFAULT = 6, /* microseconds */
 };
 
-struct interface {
-    uint16_t link_type;
-    uint32_t snap_len;
-    uint8_t resolution; /* if_tsresol */
-    int64_t offset;     /* if_tsoffset, seconds */
-};
-
 struct pcapng {
     FILE *file;
     const char *name;
     bool swapped; /* of this section */
     bool begun;   /* a section header was seen */
-    struct interface *interfaces;
-    uint32_t interface_count, interface_cap;
+    struct faces faces;
+    struct middle {
+        bool on;             /* it was jumped: of this section, not all was seen */
+        bool sure;           /* all interfaces are known */
+        bool ordered;        /* the order of bytes is known */
+        bool renewed;        /* a section has begun since */
+        bool strange;        /* a packet was of none of the interfaces */
+        uint8_t order;       /* that was relied on */
+        uint32_t assumed;    /* the first |assumed| of |faces| were not described since */
+        struct faces before; /* these, once |renewed| */
+        struct face guess;   /* what one that was not seen is taken for */
+    } middle;
     uint8_t *block; /* the body of the current one, without type and lengths */
     uint32_t block_cap, body_len;
     uint64_t offset; /* of the current block in the file */
@@ -68,7 +71,8 @@ void pcapng_close(struct pcapng *png)
 {
     if (!png)
         return;
-    free(png->interfaces);
+    faces_free(&png->faces);
+    faces_free(&png->middle.before);
     free(png->block);
     free(png);
 }
@@ -90,6 +94,39 @@ static int damaged(const struct pcapng *png, const char *why, struct err *err)
 static int reserve(struct pcapng *png, uint32_t len, struct err *err)
 {
     return GROW_TO(png->block, len, png->block_cap) < 0 ? err_memory(err, "a block") : 0;
+}
+
+bool pcapng_is_type(uint32_t type)
+{
+    return (type >= PCAPNG_INTERFACE && type <= 0x0d) || type == PCAPNG_SECTION ||
+           type == PCAPNG_CUSTOM || type == PCAPNG_CUSTOM_NOT_COPIED ||
+           (type >= 0x201 && type <= 0x221);
+}
+
+static int begin_section(struct pcapng *png, struct err *err)
+{
+    struct middle *m = &png->middle;
+
+    if (m->on && !m->renewed && faces_copy(&m->before, &png->faces, m->assumed, err) < 0)
+        return -err->code;
+    m->ordered = m->renewed = true;
+    png->begun = true;
+    png->faces.count = 0;
+    png->faces.counted = true;
+    return 0;
+}
+
+/* In the middle of a section, the first block tells the order of bytes. */
+static void find_order(struct pcapng *png, const uint8_t *head)
+{
+    struct middle *m = &png->middle;
+
+    if (!m->on || m->renewed)
+        return;
+    if (!m->ordered)
+        png->swapped = !pcapng_is_type(load_le32(head));
+    m->ordered = true;
+    m->order = png->swapped ? ORDER_BIG : ORDER_LITTLE;
 }
 
 /* Reads one block: 1, 0 at the end of the file, or a negative code. */
@@ -114,10 +151,12 @@ static int read_block(struct pcapng *png, uint32_t *type, struct err *err)
         else
             return damaged(png, "unknown byte order", err);
         have = 4;
-        png->begun = true;
-        png->interface_count = 0;
+        if (begin_section(png, err) < 0)
+            return -err->code;
     } else if (!png->begun) {
         return damaged(png, "no section header", err);
+    } else {
+        find_order(png, head);
     }
     *type = get32(png, head);
     len = get32(png, head + 4);
@@ -136,12 +175,12 @@ static int read_block(struct pcapng *png, uint32_t *type, struct err *err)
 
 static int add_interface(struct pcapng *png, struct err *err)
 {
-    struct interface face = { .resolution = RESOLUTION_DEFAULT };
+    struct face face = { .resolution = RESOLUTION_DEFAULT, .known = FACE_ALL };
     uint32_t at = 8, code, len;
 
     if (png->body_len < 8)
         return damaged(png, "interface description too short", err);
-    if (png->interface_count == PCAPNG_INTERFACES_MAX)
+    if (png->faces.count == FACES_MAX)
         return damaged(png, "too many interfaces", err);
     face.link_type = get16(png, png->block);
     face.snap_len = get32(png, png->block + 4);
@@ -161,14 +200,12 @@ static int add_interface(struct pcapng *png, struct err *err)
         len = (len + 3) & ~3u;
         at += len < png->body_len - at ? len : png->body_len - at;
     }
-    if (GROW(png->interfaces, png->interface_count, png->interface_cap) < 0)
-        return err_memory(err, "interfaces");
-    png->interfaces[png->interface_count++] = face;
-    return 0;
+    png->faces.counted = true;
+    return faces_add(&png->faces, &face) < 0 ? err_memory(err, "interfaces") : 0;
 }
 
 /* Nanoseconds since the epoch, or TIME_NONE. */
-static int64_t time_of(const struct interface *face, uint32_t high, uint32_t low)
+static int64_t time_of(const struct face *face, uint32_t high, uint32_t low)
 {
     uint64_t ticks = (uint64_t)high << 32 | low, per_second = 1;
     unsigned exponent = face->resolution & 0x7f;
@@ -183,23 +220,45 @@ static int64_t time_of(const struct interface *face, uint32_t high, uint32_t low
                          wide_scale(ticks % per_second, 1000000000, per_second));
 }
 
+/* Finds the interface of a packet, of which |need| (FACE_) must be known. */
+static int find_face(struct pcapng *png, uint32_t id, uint8_t need, const struct face **face,
+                     struct err *err)
+{
+    struct middle *m = &png->middle;
+
+    if (id >= png->faces.count) {
+        if (!m->on || m->renewed || m->sure || id >= FACES_MAX)
+            return damaged(png, "a packet of an interface that was not described", err);
+        *face = &m->guess;
+        if (png->faces.counted) { /* by what was taken to be so */
+            m->strange = true;
+            return 0;
+        }
+        while (id >= png->faces.count)
+            if (faces_add(&png->faces, &m->guess) < 0)
+                return err_memory(err, "interfaces");
+        m->assumed = png->faces.count;
+    }
+    png->faces.list[id].known |= need;
+    *face = &png->faces.list[id];
+    return 0;
+}
+
 /* What a block says of its packet. */
 struct packet {
-    uint32_t id;   /* of the interface */
     uint32_t head; /* bytes of the block before it */
     uint32_t cap_len, wire_len;
 };
 
-static int give(struct pcapng *png, const struct packet *p, struct frame *frame, struct err *err)
+static int give(struct pcapng *png, const struct face *face, const struct packet *p,
+                struct frame *frame, struct err *err)
 {
-    if (p->id >= png->interface_count)
-        return damaged(png, "a packet of an interface that was not described", err);
     if (p->cap_len > png->body_len - p->head)
         return damaged(png, "packet longer than its block", err);
     frame->data = png->block + p->head;
     frame->cap_len = p->cap_len;
     frame->wire_len = p->wire_len > p->cap_len ? p->wire_len : p->cap_len;
-    frame->link_type = png->interfaces[p->id].link_type;
+    frame->link_type = face->link_type;
     png->packets++;
     return 1;
 }
@@ -207,22 +266,32 @@ static int give(struct pcapng *png, const struct packet *p, struct frame *frame,
 static int give_packet(struct pcapng *png, uint32_t id, struct frame *frame, struct err *err)
 {
     const uint8_t *p = png->block;
-    const struct packet packet = { id, 20, get32(png, p + 12), get32(png, p + 16) };
+    const struct packet packet = { 20, get32(png, p + 12), get32(png, p + 16) };
+    const struct face *face;
 
-    if (id < png->interface_count)
-        frame->time = time_of(&png->interfaces[id], get32(png, p + 4), get32(png, p + 8));
-    return give(png, &packet, frame, err);
+    if (find_face(png, id, FACE_PACKETS, &face, err) < 0)
+        return -err->code;
+    frame->time = time_of(face, get32(png, p + 4), get32(png, p + 8));
+    return give(png, face, &packet, frame, err);
 }
 
 static int give_simple(struct pcapng *png, struct frame *frame, struct err *err)
 {
     uint32_t len = get32(png, png->block);
-    struct packet packet = { 0, 4, len, len };
+    struct packet packet = { 4, len, len };
+    const struct face *face;
 
-    if (png->interface_count && png->interfaces[0].snap_len && len > png->interfaces[0].snap_len)
-        packet.cap_len = png->interfaces[0].snap_len;
+    if (find_face(png, 0, FACE_ALL, &face, err) < 0)
+        return -err->code;
+    if (face->snap_len && len > face->snap_len)
+        packet.cap_len = face->snap_len;
+    if (packet.cap_len > png->body_len - packet.head && png->middle.on && !png->middle.renewed &&
+        !png->middle.sure) { /* as the snap length was taken to be */
+        packet.cap_len = png->body_len - packet.head;
+        png->middle.strange = true;
+    }
     frame->time = TIME_NONE;
-    return give(png, &packet, frame, err);
+    return give(png, face, &packet, frame, err);
 }
 
 /* Blocks that are no packets and have frame numbers in Wireshark. */
@@ -264,4 +333,69 @@ int pcapng_next(struct pcapng *png, struct pcapng_block *block, struct frame *fr
     *block = (struct pcapng_block){ type,         png->block, png->body_len,
                                     png->swapped, rc == 1,    rc == 1 || is_event(type) };
     return rc < 0 ? rc : 1;
+}
+
+/* What was known is taken to be so, and marked when it is needed. */
+static void begin_middle(struct pcapng *png)
+{
+    struct middle *m = &png->middle;
+
+    faces_free(&m->before);
+    *m = (struct middle){ .on = true,
+                          .assumed = png->faces.count,
+                          .guess = { .link_type = 1, .resolution = RESOLUTION_DEFAULT } };
+    for (uint32_t i = 0; i < png->faces.count; i++)
+        png->faces.list[i].known = 0;
+    if (png->faces.count)
+        m->guess = png->faces.list[0];
+    png->begun = true;
+}
+
+void pcapng_jump(struct pcapng *png)
+{
+    begin_middle(png);
+    png->faces.counted = false;
+}
+
+int pcapng_jump_with(struct pcapng *png, const struct faces *faces, bool sure, struct err *err)
+{
+    faces_free(&png->faces);
+    if (faces_copy(&png->faces, faces, faces->count, err) < 0)
+        return -err->code;
+    begin_middle(png);
+    png->middle.sure = sure && faces->counted;
+    png->middle.ordered = faces->order != ORDER_UNKNOWN;
+    png->swapped = faces->order == ORDER_BIG;
+    return 0;
+}
+
+void pcapng_border(struct pcapng *png)
+{
+    struct middle *m = &png->middle;
+
+    if (!m->on) /* all is known */
+        return;
+    if (m->renewed) /* in the lead-in: then it knows all of them */
+        m->order = png->swapped ? ORDER_BIG : ORDER_LITTLE;
+    m->renewed = false;
+    m->assumed = png->faces.count;
+    faces_free(&m->before);
+}
+
+int pcapng_span(const struct pcapng *png, struct faces_span *span, struct err *err)
+{
+    const struct middle *m = &png->middle;
+    const struct faces *before = m->renewed ? &m->before : &png->faces;
+    uint32_t count = m->on ? m->assumed : 0;
+    int rc = faces_copy(&span->end, &png->faces, png->faces.count, err);
+
+    span->end.order = png->swapped ? ORDER_BIG : ORDER_LITTLE;
+    span->renewed = !m->on || m->renewed;
+    span->strange = m->strange;
+    while (count && !before->counted && !before->list[count - 1].known)
+        count--; /* there need not be one */
+    if (rc == 0 && m->on)
+        rc = faces_copy(&span->before, before, count, err);
+    span->before.order = m->order;
+    return rc;
 }

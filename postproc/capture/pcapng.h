@@ -9,17 +9,20 @@
  * Frame numbers are Wireshark's: from 4.0 on it also counts Custom Blocks (both types), systemd
  * journal blocks and the events of Sysdig (0x204, 0x216, 0x221).
  *
- * Memory: one block, PCAPNG_BLOCK_MAX, and PCAPNG_INTERFACES_MAX interfaces.
+ * A reader can go on in the middle of a file.  It then takes interfaces to be as they were, and
+ * others that it has not seen to be like the first one, and says what it relied on (faces.h).
+ *
+ * Memory: one block, PCAPNG_BLOCK_MAX, and FACES_MAX interfaces, twice.
  */
 #ifndef NFSDIGEST_CAPTURE_PCAPNG_H
 #define NFSDIGEST_CAPTURE_PCAPNG_H
 
-#include "base/err.h"
+#include "capture/faces.h"
 #include "link/frame.h"
 
 #include <stdio.h>
 
-enum { PCAPNG_BLOCK_MAX = 16 << 20, PCAPNG_INTERFACES_MAX = 4096 };
+enum { PCAPNG_BLOCK_MAX = 16 << 20 };
 
 struct pcapng;
 
@@ -46,5 +49,20 @@ struct pcapng_block {
  * or damaged; the message then has the number of the packet and the byte where its block begins. */
 int pcapng_next(struct pcapng *png, struct pcapng_block *block, struct frame *frame,
                 struct err *err);
+
+/* Returns true for the types of blocks that are looked for in the middle of a file, if the first
+ * bytes of a block are such a number.  No type has the bytes of another one in the other order;
+ * that of a section header is the same in both. */
+bool pcapng_is_type(uint32_t type);
+
+/* What is read next stands somewhere behind what was read. */
+void pcapng_jump(struct pcapng *png);
+/* The same, behind a part of which |faces| are known.  |sure|: all of them are, so a packet of
+ * another one is damaged. */
+int pcapng_jump_with(struct pcapng *png, const struct faces *faces, bool sure, struct err *err);
+/* The part begins here, which is behind a lead-in. */
+void pcapng_border(struct pcapng *png);
+/* Returns in |span|, all zeros, what the part relied on so far. */
+int pcapng_span(const struct pcapng *png, struct faces_span *span, struct err *err);
 
 #endif

@@ -20,7 +20,8 @@ enum { BORDER_FILE_MAX = 1 << 30 };
                 step(last) step(first) step(starts) step(ends) step(past.order_asked)              \
                     step(past.flow_asked) step(past.ports_asked) step(past.waiting)                \
                         step(past.connections) step(past.waiting_bytes) step(past.framing)         \
-                            step(past.queued) step(past.held) step(limits)
+                            step(past.queued) step(past.held) step(limits) step(faces.renewed)     \
+                                step(faces.strange)
 #define OUTLINE_PLAIN(step)                                                                        \
     step(connections) step(call_bytes) step(from) step(done) step(fragments) step(surprises)       \
         step(held) step(moment) step(ports)
@@ -37,6 +38,7 @@ static uint64_t version(void)
     OUTLINE_PLAIN(OUTLINE_FIELD)
     hash = pack_layout(hash, "flow", sizeof(struct outline_flow));
     hash = pack_layout(hash, "call", sizeof(struct outline_call));
+    hash = pack_layout(hash, "face", sizeof(struct face));
     return pack_layout(hash, "xids", sizeof(struct xids_pair));
 }
 
@@ -61,12 +63,19 @@ uint64_t border_version(void)
     return version();
 }
 
+static int save_faces(const struct faces *f, struct buf *out)
+{
+    return pack_value(out, f->order) | pack_value(out, f->counted) |
+           pack_bytes(out, f->list, (uint32_t)(f->count * sizeof(*f->list)));
+}
+
 int border_pack(const struct border *b, struct buf *out)
 {
     int bad = 0;
 
 #define SAVE(field) bad |= pack_value(out, b->field);
     BORDER_PLAIN(SAVE)
+    bad |= save_faces(&b->faces.before, out) | save_faces(&b->faces.end, out);
     bad |= outline_save(&b->after, out) | outline_save(&b->end, out);
     return bad | save_xids(&b->past.asked, out);
 }
@@ -138,13 +147,23 @@ bool outline_restore(struct unpack *in, struct outline *o)
     return !in->failed && is_sound(o);
 }
 
+static bool restore_faces(struct unpack *in, struct faces *f)
+{
+    unpack_value(in, f->order);
+    unpack_value(in, f->counted);
+    f->list = restore_array(in, sizeof(*f->list), &f->count);
+    f->cap = f->count;
+    return !in->failed && f->count <= FACES_MAX;
+}
+
 bool border_unpack(struct unpack *in, struct border *b)
 {
     bool good;
 
 #define RESTORE(field) unpack_value(in, b->field);
     BORDER_PLAIN(RESTORE)
-    good = outline_restore(in, &b->after) && outline_restore(in, &b->end);
+    good = restore_faces(in, &b->faces.before) && restore_faces(in, &b->faces.end) &&
+           outline_restore(in, &b->after) && outline_restore(in, &b->end);
     restore_xids(in, &b->past.asked);
     b->capture[BORDER_NAME_MAX - 1] = b->previous[BORDER_NAME_MAX - 1] = '\0';
     b->before[BORDER_NAME_MAX - 1] = '\0';
@@ -181,4 +200,5 @@ void border_free(struct border *b)
     outline_free(&b->after);
     outline_free(&b->end);
     xids_free(&b->past.asked);
+    faces_span_free(&b->faces);
 }

@@ -11,6 +11,7 @@
 #ifndef NFSDIGEST_PIECES_BORDER_H
 #define NFSDIGEST_PIECES_BORDER_H
 
+#include "capture/faces.h"
 #include "flow/outline.h"
 
 enum { BORDER_NAME_MAX = 256 };
@@ -40,6 +41,7 @@ struct border {
     struct outline after, end;
     struct past past;
     struct outline_limits limits;
+    struct faces_span faces; /* interfaces of pcapng */
 };
 
 int border_write(const char *path, const struct border *border, struct err *err);

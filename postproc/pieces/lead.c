@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 enum { SAMPLE_BYTES = 1 << 20 };
+#define EARLY INT64_C(3600000000000) /* ns */
 
 /* The time of the packet at byte |at|.  TIME_NONE: it has none, or the file ends there. */
 static int time_at(const char *path, const struct capture_shape *shape, uint64_t at, int64_t *time,
@@ -17,11 +18,17 @@ static int time_at(const char *path, const struct capture_shape *shape, uint64_t
     *time = TIME_NONE;
     if (rc < 0)
         return rc;
-    rc = part_next(&part, &frame, err);
+    rc = part_next(&part, UINT64_MAX, &frame, err);
     if (rc == 1)
         *time = frame.time;
     part_close(&part);
     return rc == -ERR_SYSTEM ? rc : 0;
+}
+
+/* Of interfaces that were described in between, times can mean anything. */
+static bool is_early(int64_t time, int64_t first)
+{
+    return time != TIME_NONE && first != TIME_NONE && time < first - EARLY;
 }
 
 static bool is_long_enough(const struct lead *lead, int64_t begin, int64_t end)
@@ -34,13 +41,17 @@ int lead_find(const struct lead *lead, const char *path, const struct capture_sh
               uint64_t from, uint64_t *begin, struct err *err)
 {
     uint64_t bytes = lead->bytes ? lead->bytes : 1;
-    int64_t end, time;
+    int64_t end, time, first = TIME_NONE;
     int rc = 0;
 
     if (from >= shape->size) /* behind the last packet: its own time says nothing */
         end = TIME_NONE;
     else
         rc = time_at(path, shape, from, &end, err);
+    if (rc == 0 && shape->pcapng)
+        rc = time_at(path, shape, shape->head, &first, err);
+    if (is_early(end, first))
+        end = TIME_NONE;
     for (; rc == 0; bytes *= 2) {
         if (bytes >= from) {
             *begin = shape->head;
@@ -49,7 +60,7 @@ int lead_find(const struct lead *lead, const char *path, const struct capture_sh
         rc = find_packet(path, shape, from - bytes, begin, err);
         if (rc == 0 && *begin < from)
             rc = time_at(path, shape, *begin, &time, err);
-        if (rc == 0 && *begin < from && is_long_enough(lead, time, end))
+        if (rc == 0 && *begin < from && (is_long_enough(lead, time, end) || is_early(time, first)))
             break;
     }
     return rc;
@@ -71,7 +82,7 @@ static int sample(struct part *part, struct samples *s, struct err *err)
     int64_t last = TIME_NONE;
     int rc;
 
-    while ((rc = part_next(part, &frame, err)) == 1) {
+    while ((rc = part_next(part, UINT64_MAX, &frame, err)) == 1) {
         if (!s->count || at >= s->list[s->count - 1].at + SAMPLE_BYTES) {
             if (GROW(s->list, s->count, s->cap) < 0)
                 return err_memory(err, "a lead-in");
@@ -115,7 +126,7 @@ static int open_whole(const struct lead *lead, const char *path, struct part *pa
     if (rc == 0)
         rc = part_open(part, path, NULL, 0, err);
     while (rc == 0 && part->next < begin) {
-        int more = part_next(part, &frame, err);
+        int more = part_next(part, UINT64_MAX, &frame, err);
 
         rc = more < 0 ? more : 0;
         if (!more) /* it became shorter meanwhile */

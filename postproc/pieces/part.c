@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pieces/part.h"
+#include "capture/pcapng.h"
 #include "link/pcapng_numbers.h"
 
 /* Of a file that is read whole: only where its packets begin is needed. */
@@ -27,7 +28,9 @@ int part_open(struct part *p, const char *path, const struct capture_shape *shap
         shape_of_head(p);
     }
     p->capture = capture_open(p->input, err);
-    if (!p->capture) {
+    p->jumped = shape && shape->pcapng && from > shape->head;
+    if (!p->capture ||
+        (shape && shape->pcapng && capture_head(p->capture, shape->head, p->jumped, err) < 0)) {
         part_close(p);
         return -err->code;
     }
@@ -42,39 +45,49 @@ void part_close(struct part *p)
     p->input = NULL;
 }
 
-/* Blocks that were in front of the part are not of it. */
-static int next_block(struct part *p, struct frame *frame, struct err *err)
+static int next_block(struct part *p, uint64_t to, struct frame *frame, struct err *err)
 {
     struct pcapng_block block;
-    int rc;
+    int rc = 0;
 
-    while ((rc = capture_next_block(p->capture, &block, frame, err)) == 1) {
-        uint64_t len = block.len + PCAPNG_BLOCK_LEAST;
-
-        if (!p->whole && p->shape.head) { /* the beginning of the file comes first */
-            p->shape.head -= p->shape.head > len ? (uint32_t)len : p->shape.head;
-            continue;
-        }
-        p->next += len;
-        if (!p->whole && (block.type == PCAPNG_SECTION || block.type == PCAPNG_INTERFACE))
-            return err_set(err, ERR_USAGE,
-                           "%s: an interface or section is described behind its first packet: "
-                           "read it whole",
-                           input_name(p->input));
+    while (p->next < to && (rc = capture_next_block(p->capture, &block, frame, err)) == 1) {
+        if (block.type == PCAPNG_SECTION && p->begun && !p->section)
+            p->section = p->next;
+        p->next += block.len + PCAPNG_BLOCK_LEAST;
         if (block.is_packet)
             break;
+        rc = 0;
     }
+    p->begun |= rc == 1;
     return rc;
 }
 
-int part_next(struct part *p, struct frame *frame, struct err *err)
+int part_next(struct part *p, uint64_t to, struct frame *frame, struct err *err)
 {
     int rc;
 
     if (p->shape.pcapng)
-        return next_block(p, frame, err);
+        return next_block(p, to, frame, err);
+    if (p->next >= to)
+        return 0;
     rc = capture_next(p->capture, frame, err);
     if (rc == 1)
         p->next += p->shape.record + frame->cap_len;
     return rc;
+}
+
+int part_carry(struct part *p, const struct faces *faces, bool sure, struct err *err)
+{
+    return p->jumped ? pcapng_jump_with(capture_pcapng(p->capture), faces, sure, err) : 0;
+}
+
+void part_border(struct part *p)
+{
+    if (p->shape.pcapng)
+        pcapng_border(capture_pcapng(p->capture));
+}
+
+int part_span(const struct part *p, struct faces_span *span, struct err *err)
+{
+    return p->shape.pcapng ? pcapng_span(capture_pcapng(p->capture), span, err) : 0;
 }

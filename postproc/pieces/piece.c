@@ -20,6 +20,8 @@
 
 enum { PROGRESS_FRAMES = 1 << 15, LEAD_LEAST = 1 << 16 };
 
+enum { BEGIN_AGAIN = 1 }; /* with another lead-in */
+
 enum stage { STAGE_LEAD, STAGE_PIECE, STAGE_WAITING /* behind its last frame */ };
 
 struct making {
@@ -36,7 +38,9 @@ struct making {
     bool leading;    /* in its lead-in */
     uint64_t number; /* of the last frame */
     uint64_t lead_bytes;
-    uint64_t base; /* frames before the file that is read */
+    uint64_t lead_at;        /* byte at which the lead-in begins; 0: it was not looked for yet */
+    struct faces lead_faces; /* of the file before: what its end was taken to have */
+    uint64_t base;           /* frames before the file that is read */
     struct piece_result *result;
 };
 
@@ -101,9 +105,9 @@ static int open_output(struct making *m, struct err *err)
 static int feed(struct making *m, struct part *part, uint64_t to, struct err *err)
 {
     struct frame frame;
-    int rc = 1;
+    int rc;
 
-    while (part->next < to && (rc = part_next(part, &frame, err)) == 1) {
+    while ((rc = part_next(part, to, &frame, err)) == 1) {
         frame.number += m->base;
         m->number = frame.number;
         if (engine_frame(m->engine, &frame, err) < 0)
@@ -114,19 +118,49 @@ static int feed(struct making *m, struct part *part, uint64_t to, struct err *er
     return rc < 0 ? rc : 0;
 }
 
+/* What a lead-in takes for the interfaces of its first packets, nobody can prove, if a section
+ * begins behind them.  Then it begins with that section.  Returns BEGIN_AGAIN. */
+static int look_at_sections(struct making *m, const struct part *part)
+{
+    if (!part->jumped || !part->section || m->lead_at)
+        return 0;
+    m->lead_at = part->section;
+    return BEGIN_AGAIN;
+}
+
+/* Opens the file before. */
+static int open_before(const struct making *m, struct part *part, struct err *err)
+{
+    struct lead lead = { .bytes = m->piece->lead_bytes, .time = m->piece->lead_time };
+    struct capture_shape shape;
+
+    if (!m->lead_at)
+        return lead_open_end(&lead, m->piece->before, part, err);
+    return capture_shape_read(m->piece->before, &shape, err) < 0
+               ? -err->code
+               : part_open(part, m->piece->before, &shape, m->lead_at, err);
+}
+
 /* The lead-in from the file before. */
 static int lead_before(struct making *m, struct err *err)
 {
-    struct lead lead = { .bytes = m->piece->lead_bytes, .time = m->piece->lead_time };
+    struct faces_span span = { .renewed = 0 };
     struct part part;
-    int rc = lead_open_end(&lead, m->piece->before, &part, err);
+    int rc = open_before(m, &part, err);
 
     if (rc < 0)
         return rc;
     rc = feed(m, &part, UINT64_MAX, err);
-    part_close(&part);
     if (rc == -ERR_INPUT) /* it is cut: what comes next is in this file */
         rc = 0;
+    if (rc == 0)
+        rc = look_at_sections(m, &part);
+    part_border(&part);
+    if (rc == 0)
+        rc = part_span(&part, &span, err);
+    m->lead_faces = span.before;
+    faces_free(&span.end);
+    part_close(&part);
     return rc;
 }
 
@@ -152,14 +186,18 @@ static int begin(struct making *m, struct part *part, struct err *err)
         rc = state_restore(m->engine, &m->sink, p->previous, m->border.state, err);
     else if (p->before && (!m->in_part || from == m->shape.head))
         rc = lead_before(m, err);
+    else if (m->in_part && !m->border.first && m->lead_at)
+        from = m->lead_at;
     else if (m->in_part && !m->border.first)
         rc = lead_find(&lead, p->path, &m->shape, from, &from, err);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     if (p->previous)
         m->number = m->border.lead;
     m->base = m->number;
     rc = part_open(part, p->path, m->in_part ? &m->shape : NULL, from, err);
+    if (rc == 0 && m->border.faces.end.order)
+        rc = part_carry(part, &m->border.faces.end, m->border.whole, err);
     m->leading = rc == 0 && m->in_part && from < m->border.from;
     if (m->leading)
         rc = feed(m, part, m->border.from, err); /* stops behind it if it was guessed wrong */
@@ -167,6 +205,10 @@ static int begin(struct making *m, struct part *part, struct err *err)
     m->border.starts = !m->in_part || part->next == m->shape.head;
     if (rc == 0)
         m->border.from = part->next;
+    if (rc == 0)
+        rc = look_at_sections(m, part);
+    if (rc == 0)
+        part_border(part);
     return rc;
 }
 
@@ -230,6 +272,23 @@ static int finish(struct making *m, bool cut, struct err *err)
     return rc;
 }
 
+/* What it took interfaces to be, also those of its lead-in. */
+static int tell_faces(struct making *m, const struct part *part, struct err *err)
+{
+    struct faces_span *faces = &m->border.faces;
+
+    faces_span_free(faces);
+    *faces = (struct faces_span){ .renewed = 0 };
+    if (part_span(part, faces, err) < 0)
+        return -err->code;
+    if (m->lead_faces.order) {
+        faces_free(&faces->before);
+        faces->before = m->lead_faces;
+        m->lead_faces = (struct faces){ 0 };
+    }
+    return 0;
+}
+
 static int make(struct making *m, struct err *err)
 {
     struct part part = { 0 };
@@ -250,6 +309,8 @@ static int make(struct making *m, struct err *err)
             *err = end;
         }
     }
+    if (rc == 0)
+        rc = tell_faces(m, &part, err);
     m->border.to = part.next;
     m->border.ends = cut || !m->in_part || part.next >= m->shape.size;
     part_close(&part);
@@ -271,6 +332,7 @@ static void unmake(struct making *m)
     nfsr_writer_free(m->writer);
     output_close(m->output);
     border_free(&m->border);
+    faces_free(&m->lead_faces);
     order_free(&m->order);
 }
 
@@ -307,13 +369,15 @@ int piece_make(const struct piece *piece, struct piece_result *result, struct er
         return err_set(err, ignored.code, "%s", ignored.text);
     begin_making(&m, piece->lead_bytes);
     /* what is damaged in a lead-in was no packet: its beginning was guessed wrong */
-    while ((rc = make(&m, err)) == -ERR_INPUT && m.in_part && m.leading &&
-           m.lead_bytes < m.shape.size) {
+    while ((rc = make(&m, err)) == BEGIN_AGAIN ||
+           (rc == -ERR_INPUT && m.in_part && m.leading && m.lead_bytes < m.shape.size)) {
         uint64_t bytes = m.lead_bytes < LEAD_LEAST ? LEAD_LEAST : m.lead_bytes;
+        uint64_t lead_at = m.lead_at;
 
         unmake(&m);
         *err = (struct err){ 0 };
-        begin_making(&m, 4 * bytes);
+        begin_making(&m, rc == BEGIN_AGAIN ? m.lead_bytes : 4 * bytes);
+        m.lead_at = rc == BEGIN_AGAIN ? lead_at : 0;
     }
     progress_done(piece->progress);
     result->from = m.border.from;

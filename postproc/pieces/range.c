@@ -30,6 +30,7 @@ int range_piece(struct range *r, const char *name, struct border *border, struct
     *border = (struct border){ { 0 } };
     r->last.after = (struct outline){ 0 };
     r->last.past.asked = (struct xids){ 0 };
+    r->last.faces.before = r->first.faces.end = (struct faces){ 0 };
     r->first.end = need;
     r->pieces = calloc(1, sizeof(*r->pieces));
     if (!r->pieces)
@@ -117,6 +118,26 @@ static bool is_guessed_wrong(const struct border *a, const struct border *b)
     return !strcmp(a->capture, b->capture) && !b->starts && a->to != b->from;
 }
 
+/* What the pieces of |r| relied on and what holds behind them.  It stays the range's. */
+static struct faces_span faces_of(const struct range *r)
+{
+    const struct faces_span *first = &r->first.faces;
+
+    return (struct faces_span){ first->before, r->last.faces.end, first->renewed, first->strange };
+}
+
+/* Packets of other interfaces than those that were assumed: all else may be wrong, too. */
+static void compare_faces(struct meeting *m)
+{
+    const struct faces_span next = faces_of(m->b);
+    const char *why = faces_differ(&m->a->last.faces.end, &next);
+
+    if (!why)
+        return;
+    m->fit.same = false;
+    snprintf(m->fit.why, sizeof(m->fit.why), "interfaces of pcapng: %s", why);
+}
+
 static int compare(struct meeting *m, struct err *err)
 {
     const struct border *a = &m->a->last, *b = &m->b->first;
@@ -133,7 +154,10 @@ static int compare(struct meeting *m, struct err *err)
         snprintf(m->fit.why, sizeof(m->fit.why),
                  "it continues %.60s, which is another one or was made again", b->previous);
     } else if (!b->first && !(continues && b->whole)) { /* else it is one run from the start on */
-        return continues ? compare_continued(m, err) : compare_lead(m, err);
+        int rc = continues ? compare_continued(m, err) : compare_lead(m, err);
+
+        compare_faces(m);
+        return rc;
     }
     return 0;
 }
@@ -222,6 +246,21 @@ static int merge_need(struct outline *a, const struct outline *b)
     return 0;
 }
 
+/* |a| then knows what holds behind |b|. */
+static int merge_faces(struct range *a, struct range *b, struct err *err)
+{
+    const struct faces_span next = faces_of(b);
+    struct faces end = a->last.faces.end;
+    int rc = faces_pass(
+        &end, &next, is_closed(a) || a->first.faces.renewed ? NULL : &a->first.faces.before, err);
+
+    a->last.faces.end = (struct faces){ 0 };
+    faces_free(&b->last.faces.end);
+    b->last.faces.end = end;
+    a->first.faces.renewed |= b->first.faces.renewed;
+    return rc;
+}
+
 static int take_pieces(struct range *a, struct range *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
@@ -247,6 +286,8 @@ static int merge(struct range *a, struct range *b, struct meeting *m, struct err
         return -err->code;
     if (take_pieces(a, b) < 0)
         return out_of_memory(err);
+    if (merge_faces(a, b, err) < 0)
+        return -err->code;
     border_free(&a->last);
     outline_free(&a->rest);
     a->last = b->last;

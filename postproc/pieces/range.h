@@ -42,8 +42,10 @@ struct join_result {
 /* All zeros: no pieces. */
 struct range {
     struct border first; /* the first piece, but for |past|, which is of all of them, and for */
-                         /* end.flows: each connection as the first piece that knows it says */
-    struct border last;  /* the last one, without |after| and |past| */
+                         /* end.flows: each connection as the first piece that knows it says; */
+                         /* |faces.before| and |faces.renewed| are of all of them, too */
+    struct border last;  /* the last one, without |after| and |past|; |faces.end| is what holds */
+                         /* there by all of them */
     struct outline rest; /* what pieces before the last one know and it does not */
     struct join_result *pieces;
     uint32_t count, cap;

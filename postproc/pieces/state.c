@@ -100,6 +100,10 @@ int state_continue(const char *name, struct border *border, uint64_t *from, stru
     border->origin = previous.identity;
     border->whole = previous.whole || previous.first;
     border->state = previous.state;
+    if (!strcmp(previous.capture, border->capture)) {
+        border->faces.end = previous.faces.end;
+        previous.faces.end = (struct faces){ 0 };
+    }
     snprintf(border->previous, sizeof(border->previous), "%s", slash ? slash + 1 : name);
     border_free(&previous);
     return rc;

@@ -17,9 +17,9 @@ bool state_needs(const struct record *record);
 int state_save(const struct engine *engine, const char *path, uint64_t *digest, struct err *err);
 
 /* Says in |border| that it continues the piece |name|, and what that brings: |depth|, |origin| and
- * |whole|; |lead| becomes the number of the last frame.  |state| becomes the digest of the state
- * that it needs.  |*from| becomes the end of that piece if it ends within the same file and both
- * were asked to meet. */
+ * |whole|; |faces.end|, what it knows of interfaces; |lead| becomes the number of the last frame.
+ * |state| becomes the digest of the state that it needs.  |*from| becomes the end of that piece if
+ * it ends within the same file and both were asked to meet. */
 int state_continue(const char *name, struct border *border, uint64_t *from, struct err *err);
 
 /* Makes |engine| know what the piece |name| knew at its end, and puts the records that say what its
