@@ -12,14 +12,11 @@
  *
  * Numbers of 2 bytes are little-endian.  tests/lab/names_piece_seeds.py makes the corpus.
  */
-#include "base/digest.h"
 #include "capture/input.h"
 #include "pieces/border.h"
 #include "pieces/order.h"
-#include "record/format.h"
-#include "record/nfsr.h"
 
-#include <stdlib.h>
+#include "nfsr_block.h"
 
 struct cursor {
     const uint8_t *data;
@@ -105,62 +102,10 @@ static void append(struct buf *b, const void *data, size_t len)
         abort();
 }
 
-static int to_memory(void *ctx, const void *data, size_t len, struct err *err)
-{
-    (void)err;
-    append(ctx, data, len);
-    return 0;
-}
-
-/* How many records there seem to be, so that the count in the block's header is right. */
-static uint32_t count_records(struct cursor c)
-{
-    uint32_t count = 0;
-
-    while (c.len) {
-        size_t body = 0;
-
-        for (unsigned shift = 0; number(&c, 1), c.len && shift < 28; shift += 7) {
-            body |= (size_t)(*c.data & 0x7f) << shift;
-            if (*c.data < 0x80)
-                break;
-        }
-        number(&c, 1);
-        count++;
-        if (body > c.len)
-            break;
-        part(&c, body);
-    }
-    return count;
-}
-
-/* A stream of one block. */
-static void wrap(struct buf *stream, struct cursor payload)
-{
-    uint8_t head[NFSR_BLOCK_HEADER_LEN], sum[NFSR_CHECKSUM_LEN];
-    struct err err;
-    struct nfsr_writer *w = nfsr_writer_new(to_memory, stream, &err);
-    size_t at;
-
-    if (!w)
-        abort();
-    nfsr_writer_free(w);
-    at = stream->len;
-    store_le32(head, NFSR_MARKER);
-    store_le32(head + 4, NFSR_BLOCK_RECORDS);
-    store_le64(head + 8, 1);
-    store_le32(head + 16, count_records(payload));
-    store_le32(head + 20, (uint32_t)payload.len);
-    append(stream, head, sizeof(head));
-    append(stream, payload.data, payload.len);
-    store_le64(sum, XXH3_64bits(stream->data + at, stream->len - at));
-    append(stream, sum, sizeof(sum));
-}
-
 static void read_piece(struct cursor *in, uint64_t identity)
 {
     struct order_call call = { 0 };
-    struct cursor turns;
+    struct cursor turns, records;
     bool continues = number(in, 1) & 1;
 
     now.border = (struct border){ .lead = number(in, 1), .identity = identity };
@@ -181,7 +126,8 @@ static void read_piece(struct cursor *in, uint64_t identity)
         if (order_note(&now.order, &call, NULL) < 0)
             abort();
     }
-    wrap(&now.stream, part(in, number(in, 2)));
+    records = part(in, number(in, 2));
+    block_wrap(&now.stream, records.data, records.len, false);
 }
 
 /* Everything that a record refers to was put before it. */

@@ -7,12 +7,10 @@
  *
  * Whatever was delivered must come back the same when it is written again.
  */
-#include "base/digest.h"
-#include "record/format.h"
 #include "record/layout.h"
 #include "record/nfsr_check.h"
 
-#include <stdlib.h>
+#include "nfsr_block.h"
 
 struct source {
     const uint8_t *data;
@@ -32,11 +30,6 @@ static ssize_t from_source(void *ctx, void *data, size_t len, struct err *err)
     s->data += len;
     s->len -= len;
     return (ssize_t)len;
-}
-
-static int to_memory(void *ctx, const void *data, size_t len, struct err *err)
-{
-    return buf_append(ctx, data, len) < 0 ? err_set(err, ERR_SYSTEM, "no memory") : 0;
 }
 
 /* A stream read: what it says as text, and the same written again. */
@@ -63,7 +56,7 @@ static int copy_stream(struct copy *c, const uint8_t *data, size_t len)
     int result;
 
     memset(c, 0, sizeof(*c));
-    w = nfsr_writer_new(to_memory, &c->stream, &err);
+    w = nfsr_writer_new(block_to_memory, &c->stream, &err);
     if (!w)
         abort();
     c->writer = nfsr_writer_sink(w);
@@ -74,63 +67,6 @@ static int copy_stream(struct copy *c, const uint8_t *data, size_t len)
         abort();
     nfsr_writer_free(w);
     return result;
-}
-
-/* How many records there seem to be, so that the count in the block's header is right. */
-static uint32_t count_records(const uint8_t *p, size_t len)
-{
-    uint32_t count = 0;
-
-    while (len) {
-        size_t body = 0, at = 1;
-
-        for (unsigned shift = 0; at < len && shift < 28; shift += 7, at++) {
-            body |= (size_t)(p[at] & 0x7f) << shift;
-            if (p[at] < 0x80)
-                break;
-        }
-        count++;
-        if (at >= len || body > len - at - 1)
-            break;
-        p += at + 1 + body;
-        len -= at + 1 + body;
-    }
-    return count;
-}
-
-static void seal(struct buf *stream, size_t from)
-{
-    uint8_t sum[NFSR_CHECKSUM_LEN];
-
-    store_le64(sum, XXH3_64bits(stream->data + from, stream->len - from));
-    if (buf_append(stream, sum, sizeof(sum)) < 0)
-        abort();
-}
-
-static void wrap(struct buf *stream, const uint8_t *payload, size_t len, bool later)
-{
-    uint8_t head[NFSR_BLOCK_HEADER_LEN];
-    struct err err;
-    struct nfsr_writer *w = nfsr_writer_new(to_memory, stream, &err);
-    size_t at;
-
-    if (!w)
-        abort();
-    nfsr_writer_free(w);
-    if (later) {
-        stream->data[10] = NFSR_VERSION_MINOR + 1;
-        stream->len -= NFSR_CHECKSUM_LEN;
-        seal(stream, 0);
-    }
-    at = stream->len;
-    store_le32(head, NFSR_MARKER);
-    store_le32(head + 4, NFSR_BLOCK_RECORDS);
-    store_le64(head + 8, 1);
-    store_le32(head + 16, count_records(payload, len));
-    store_le32(head + 20, (uint32_t)len);
-    if (buf_append(stream, head, sizeof(head)) < 0 || buf_append(stream, payload, len) < 0)
-        abort();
-    seal(stream, at);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -144,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size || size > NFSR_BLOCK_TARGET)
         return 0;
     if (data[0])
-        wrap(&stream, data + 1, size - 1, data[0] > 1);
+        block_wrap(&stream, data + 1, size - 1, data[0] > 1);
     else if (buf_append(&stream, data + 1, size - 1) < 0)
         abort();
 
