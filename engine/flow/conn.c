@@ -318,6 +318,8 @@ static int sweep(struct conns *c, const struct frame *frame, struct err *err)
             rc = stream_sweep(&x->stream[side], seen_in(frame), err);
         if (rc == 0)
             rc = conn_settle(x, seen_in(frame), err);
+        if (rc == 0)
+            rc = conn_put_fins(x, seen_in(frame), err);
         if (x->stream[0].queue || x->stream[1].queue)
             i++;
         else

@@ -109,6 +109,8 @@ static void outline_stream(struct canon *c, const struct stream *s, struct outli
         canon_clock(c, s->turned);
         canon_number(c, (uint32_t)(s->arrivals - s->turned_at));
     }
+    if (s->fin_waits)
+        canon_value(c, s->fin);
     add_segments(c, s->queue);
     add_segments(c, s->elsewhere.first);
     canon_value(c, s->elsewhere.sure);

@@ -74,6 +74,9 @@ int conn_settle(struct conn *x, struct seen seen, struct err *err);
 /* Gives up the holes of both directions, and reads the bytes that wait behind them. */
 int conn_read_out(struct conn *x, struct seen seen, struct err *err);
 
+/* Reports each FIN that waits behind a hole, once what it stands behind was read or given up. */
+int conn_put_fins(struct conn *x, struct seen seen, struct err *err);
+
 /* Ends both directions of a connection. */
 int conn_end(struct conn *x, struct seen seen, struct err *err);
 

@@ -74,6 +74,10 @@ static int renew(struct conns *c, struct conn *x, const struct renewal *r,
     }
     x->begin.side[0] = x->begin.side[1] = false;
     if (rc == 0)
+        rc = conn_put_fins(x, seen, err);
+    for (int side = 0; side < 2; side++)
+        x->stream[side].ended = false;
+    if (rc == 0)
         rc = over(c, x, FLOW_END_REPLACED, t, err);
     x->over = false;
     x->acked[0] = x->acked[1] = 0;
@@ -285,6 +289,7 @@ static int rst(struct conns *c, struct conn *x, const struct tcp_segment *t, str
         return x->over ? over(c, x, FLOW_END_KNOWN, t, err) : 0;
     }
     x->stream[0].ended = x->stream[1].ended = x->over = true;
+    x->stream[0].fin_waits = x->stream[1].fin_waits = false;
     return over(c, x, FLOW_END_RST, t, err);
 }
 
@@ -325,6 +330,18 @@ static int take_segment(struct conns *c, struct conn *x, const struct tcp_segmen
     return t->arrival.piece.wire_len ? data(c, x, t, err) : 0;
 }
 
+/* A FIN with the number |seq|.  Returns true if everything before it was read.  If it is far from
+ * the stream, it is not of it. */
+static bool take_fin(struct stream *s, uint32_t seq)
+{
+    if (!s->started || (int32_t)(seq - s->next) < 0 || stream_far(s, seq))
+        return false;
+    s->fin_waits = seq != s->next;
+    s->fin = seq;
+    s->ended |= !s->fin_waits;
+    return !s->fin_waits;
+}
+
 int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
              struct err *err)
 {
@@ -363,8 +380,11 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
     if ((rc = take_segment(c, x, &t, err)) < 0)
         return rc;
     s = &x->stream[t.ports.side];
-    if (t.flags & TCP_FIN && s->started && t.arrival.seq + t.arrival.piece.wire_len == s->next)
-        s->ended = fin = true;
+    if (t.flags & TCP_FIN)
+        fin = take_fin(s, t.arrival.seq + t.arrival.piece.wire_len);
+    if ((x->stream[0].fin_waits || x->stream[1].fin_waits) &&
+        (rc = conn_put_fins(x, t.arrival.seen, err)) < 0)
+        return rc;
     x->over |= t.flags & TCP_FIN && !stream_far(s, t.arrival.seq);
     if (t.flags & TCP_FIN && (rc = note(c, x, EVENT_FIN, &t, 0, err)) < 0)
         return rc;

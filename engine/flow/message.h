@@ -68,7 +68,7 @@ struct question {
 /* How a TCP connection ends. */
 enum flow_end_kind {
     FLOW_END_KNOWN,    /* it has ended before; now more is acknowledged */
-    FLOW_END_FIN,      /* |side| sends no more; everything that it sent before was captured */
+    FLOW_END_FIN,      /* |side| sends no more; everything before was read, or given up as lost */
     FLOW_END_RST,      /* |side| sent a RST; if the RST was false, the streams go on */
     FLOW_END_REPLACED, /* another connection between the same ports has begun */
     FLOW_END_EVICTED,  /* there is no room for it: what comes of it is another connection */

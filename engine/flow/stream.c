@@ -147,7 +147,7 @@ int stream_start(struct stream *s, uint32_t seq, bool lost, struct seen seen, st
 
     s->started = true;
     s->unsure = s->begun = s->assumed = false;
-    s->acked = s->ack_far = s->ended = s->moved = false;
+    s->acked = s->ack_far = s->ended = s->moved = s->fin_waits = false;
     s->elsewhere.seen_count = 0;
     s->advanced = s->pool->clock;
     s->next = seq;
@@ -457,7 +457,7 @@ void stream_border(struct stream *s)
     step(started) step(acked) step(alone) step(ended) step(ack_far) step(next) step(ack)           \
         step(advanced) step(ack_before) step(ack_aged) step(turned) step(arrivals) step(turned_at) \
             step(late) step(late_count) step(unsure) step(begun) step(assumed) step(asked)         \
-                step(origin)
+                step(origin) step(fin_waits) step(fin)
 
 uint64_t stream_layout(uint64_t hash)
 {

@@ -47,6 +47,7 @@ struct stream {
     bool acked;               /* |ack| is valid */
     bool alone;               /* nothing of the other direction was captured so far */
     bool ended;               /* a RST or FIN came, and nothing continued the stream since */
+    bool fin_waits;           /* a FIN came whose number is |fin|, behind a hole */
     bool moved;               /* it goes on elsewhere */
     bool ack_far;             /* the peer acknowledges what is far from the stream */
     bool unsure;              /* it may have begun before the first frame (past.h), */
@@ -54,16 +55,17 @@ struct stream {
     bool assumed;             /* it was assumed that a record mark is there; */
     bool asked;               /* a segment before it came */
     uint32_t origin;          /* where in the stream the first segment was */
-    uint32_t next;            /* sequence number of the first byte not yet delivered */
-    uint32_t ack;             /* highest one that the peer has sent */
-    struct segment *queue;    /* by sequence number, behind a hole; captured bytes don't overlap */
-    struct segment *last;     /* of the queue */
-    struct segment *hint;     /* of the queue, where a segment was put last; NULL: nowhere */
-    uint32_t queued;          /* bytes of memory in |queue| */
-    int64_t advanced;         /* clock when bytes came out last, or the queue was last empty */
-    uint32_t ack_before;      /* |ack| at the last turn of the grace period, */
-    uint32_t ack_aged;        /* and at the one before: what lies behind this is given up */
-    int64_t turned;           /* clock of that turn */
+    uint32_t fin;
+    uint32_t next;         /* sequence number of the first byte not yet delivered */
+    uint32_t ack;          /* highest one that the peer has sent */
+    struct segment *queue; /* by sequence number, behind a hole; captured bytes don't overlap */
+    struct segment *last;  /* of the queue */
+    struct segment *hint;  /* of the queue, where a segment was put last; NULL: nowhere */
+    uint32_t queued;       /* bytes of memory in |queue| */
+    int64_t advanced;      /* clock when bytes came out last, or the queue was last empty */
+    uint32_t ack_before;   /* |ack| at the last turn of the grace period, */
+    uint32_t ack_aged;     /* and at the one before: what lies behind this is given up */
+    int64_t turned;        /* clock of that turn */
     uint32_t arrivals, turned_at; /* segments of the connection, in all and at that turn */
     struct {
         uint32_t from, to;

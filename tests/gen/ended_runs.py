@@ -54,12 +54,34 @@ def refuted_reset(flow):
     flow.close()
 
 
+def behind_hole(filled):
+    """The client's FIN is captured without the call before it, which comes later or never."""
+    def end(flow):
+        call = flow.call(97, m.GETATTR, m.getattr_args(FILE))
+        missing = call.calls[0].frames
+        flow.segment(CLIENT, packets.FIN | packets.ACK)
+        flow.next[CLIENT] += 1
+        for frame in missing:
+            flow.trace.frames.remove(frame)
+            if filled:
+                flow.trace.wait(1000)
+                frame.time = flow.trace.now
+                flow.trace.frames.append(frame)
+        flow.reply(call, m.getattr_res(10))
+        flow.segment(SERVER, packets.FIN | packets.ACK)
+        flow.next[SERVER] += 1
+        flow.segment(CLIENT, packets.ACK)
+    return end
+
+
 # How a connection ends, and how many segments with FIN and RST its twin has
 ENDS = {
     "fin": (traffic.TcpFlow.close, 2, 0),
     "fin-of-server": (fin_of_server, 2, 0),
     "fin-again": (fin_sent_again, 2, 0),
     "half-close": (half_close, 2, 0),
+    "fin-before-call": (behind_hole(True), 2, 0),
+    "fin-behind-hole": (behind_hole(False), 2, 0),
     "rst": (traffic.TcpFlow.reset, 0, 1),
     "rst-of-server": (lambda flow: flow.reset(False), 0, 1),
     "rst-twice": (reset_twice, 0, 1),
