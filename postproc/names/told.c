@@ -25,6 +25,7 @@ void told_free(struct told *t)
     free(t->path.at);
     free(t->flow.at);
     free(t->credential.at);
+    free(t->way);
     arena_free(&t->arena);
     *t = (struct told){ 0 };
 }
@@ -67,26 +68,34 @@ static int tell_object(struct told *t, uint64_t id, struct err *err)
     return t->out.put(t->out.ctx, &r, err);
 }
 
+static int tell_one_path(struct told *t, uint32_t id, struct err *err)
+{
+    const struct path *path = &t->objects->paths[id];
+    struct record r = { .kind = RECORD_PATH };
+    int rc = tell_object(t, path->object, err);
+
+    if (rc == 0)
+        rc = is_new(&t->path, id, err) < 0 ? -err->code : 0;
+    if (rc < 0)
+        return rc;
+    r.path = (struct record_path){ told_id(&t->path, id), told_id(&t->path, path->parent),
+                                   told_id(&t->object, path->object), path_name(t->objects, path) };
+    return t->out.put(t->out.ctx, &r, err);
+}
+
+/* Those above it come first.  Each path is put once, so that a deep tree takes no longer than a
+ * flat one. */
 static int tell_path(struct told *t, uint32_t id, struct err *err)
 {
-    const struct path *paths = t->objects->paths;
     int rc = 0;
 
-    while (rc == 0 && id && !told_id(&t->path, id)) {
-        struct record r = { .kind = RECORD_PATH };
-        uint32_t at = id;
-
-        while (paths[at].parent && !told_id(&t->path, paths[at].parent))
-            at = paths[at].parent;
-        rc = tell_object(t, paths[at].object, err);
-        if (rc == 0)
-            rc = is_new(&t->path, at, err) < 0 ? -err->code : 0;
-        r.path = (struct record_path){ told_id(&t->path, at), told_id(&t->path, paths[at].parent),
-                                       told_id(&t->object, paths[at].object),
-                                       path_name(t->objects, &paths[at]) };
-        if (rc == 0)
-            rc = t->out.put(t->out.ctx, &r, err);
+    for (t->way_count = 0; id && !told_id(&t->path, id); id = t->objects->paths[id].parent) {
+        if (GROW(t->way, t->way_count, t->way_cap) < 0)
+            return err_memory(err, "paths");
+        t->way[t->way_count++] = id;
     }
+    while (rc == 0 && t->way_count)
+        rc = tell_one_path(t, t->way[--t->way_count], err);
     return rc;
 }
 

@@ -7,7 +7,8 @@
  * Ids of objects, paths, connections and credentials are in sequence in the stream (nfsr.md section
  * 5), so they are others than those of the records if some are left out.
  *
- * Memory: 4 bytes for each object, path, connection and credential; credentials.
+ * Memory: 4 bytes for each object, path, connection and credential; credentials; 4 bytes for each
+ * name of the longest path.
  */
 #ifndef NFSDIGEST_NAMES_TOLD_H
 #define NFSDIGEST_NAMES_TOLD_H
@@ -30,6 +31,8 @@ struct told {
     uint32_t credential_count, credential_cap;
     struct arena arena; /* of credentials */
     struct told_ids object, path, flow, credential;
+    uint32_t *way; /* of a path: those above it that were not put yet */
+    uint32_t way_count, way_cap;
 };
 
 int told_init(struct told *t, const struct objects *objects, const struct flows *flows,

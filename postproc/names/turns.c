@@ -11,11 +11,30 @@
 
 #include <stdlib.h>
 
+static int bad(const struct turns *t, const char *what, struct err *err)
+{
+    return err_set(err, ERR_INPUT,
+                   "%s: %s: it does not belong to its .border: make the piece again", t->path,
+                   what);
+}
+
+/* The arrays of operations are as long as the border says.  So each operation must have cost the
+ * files a byte of the order, or be a call or reply that waits. */
+static bool is_counted(const struct turns *t)
+{
+    const struct border *b = t->border;
+
+    return b->operations <= t->order->turns.len &&
+           b->waiting <= (uint64_t)b->end.call_count + b->held;
+}
+
 int turns_open(struct turns *t, const char *name, struct err *err)
 {
     int rc;
 
     state_path(t->path, name, ".nfsr");
+    if (!is_counted(t))
+        return bad(t, "more operations than there can be", err);
     t->input = input_open(t->path, false, err);
     if (!t->input)
         return -err->code;
@@ -43,13 +62,6 @@ void turns_close(struct turns *t)
     piece_flows_free(&t->flows);
     block_reader_free(&t->blocks);
     input_close(t->input);
-}
-
-static int bad(const struct turns *t, const char *what, struct err *err)
-{
-    return err_set(err, ERR_INPUT,
-                   "%s: %s: it does not belong to its .border: make the piece again", t->path,
-                   what);
 }
 
 /* Frames of the lead-in may be from before the capture only if the file is not what it says. */

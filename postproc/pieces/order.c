@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+enum { NUMBER_MAX = 10 }; /* bytes of a LEB128 number of 64 bits */
+
 #define ORDER_PLAIN(step) step(identity) step(lead_operation) step(lead_flow) step(retransmit_span)
 
 static uint64_t version(void)
@@ -26,7 +28,7 @@ static uint64_t version(void)
 /* Appends a number, 7 bits in a byte (LEB128). */
 static int put_number(struct buf *out, uint64_t number)
 {
-    uint8_t bytes[10];
+    uint8_t bytes[NUMBER_MAX];
     size_t len = 0;
 
     do {
@@ -52,6 +54,9 @@ static bool get_number(struct bytes in, size_t *at, uint64_t *number)
 
 int order_turn(struct order *o, uint64_t later, struct err *err)
 {
+    if (o->turns.len > ORDER_TURNS_MAX - NUMBER_MAX)
+        return err_set(err, ERR_USAGE,
+                       "more operations than a piece can have: make pieces of fewer bytes");
     return put_number(&o->turns, later) < 0 ? err_memory(err, "operations") : 0;
 }
 

@@ -31,7 +31,11 @@ struct order {
     uint32_t call_count, call_cap;
 };
 
-/* Notes the next operation: |later| calls were taken since it began. */
+/* Of |turns|: they are read at once. */
+#define ORDER_TURNS_MAX (UINT64_C(1) << 31)
+
+/* Notes the next operation: |later| calls were taken since it began.  -ERR_USAGE: there are
+ * ORDER_TURNS_MAX bytes of them. */
 int order_turn(struct order *order, uint64_t later, struct err *err);
 int order_note(struct order *order, const struct order_call *call, struct err *err);
 

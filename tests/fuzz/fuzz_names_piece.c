@@ -116,6 +116,7 @@ static void read_piece(struct cursor *in, uint64_t identity)
     now.order.lead_flow = number(in, 1);
     now.border.operations = number(in, 1);
     now.border.waiting = number(in, 1);
+    now.border.end.call_count = (uint32_t)now.border.waiting;
     now.border.frames = number(in, 2);
     turns = part(in, number(in, 1));
     append(&now.order.turns, turns.data, turns.len);

@@ -74,12 +74,40 @@ static void ids_are_in_a_row(void **state)
     objects_free(&objects);
 }
 
+/* A border that counts more operations than its files have bytes must not make an array of them. */
+static void counts_are_believed_up_to_the_files(void **state)
+{
+    struct order order = { .turns.len = 3 };
+    struct border counts = { .operations = 3, .waiting = 5, .held = 1, .end.call_count = 4 };
+    const struct turns t = { .border = &counts, .order = &order };
+
+    (void)state;
+    assert_true(is_counted(&t));
+    counts.operations = 4;
+    assert_false(is_counted(&t));
+    counts.operations = 3;
+    counts.waiting = 6;
+    assert_false(is_counted(&t));
+}
+
+/* A piece has as many operations as .order can say, and not only the rest of them. */
+static void an_order_is_never_cut(void **state)
+{
+    struct order order = { .turns = { .len = ORDER_TURNS_MAX - 9 } };
+    struct err err = { 0 };
+
+    (void)state;
+    assert_int_equal(order_turn(&order, 1, &err), -ERR_USAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_the_capture),
         cmocka_unit_test(frames_behind_the_piece),
         cmocka_unit_test(ids_are_in_a_row),
+        cmocka_unit_test(counts_are_believed_up_to_the_files),
+        cmocka_unit_test(an_order_is_never_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
