@@ -254,13 +254,13 @@ static int finish(struct making *m, bool cut, struct err *err)
 
     b->frames = m->number - b->lead;
     b->depth = known > UINT64_MAX - b->frames ? UINT64_MAX : known + b->frames;
-    b->past = *engine_past(m->engine);
     /* until it is written again, nothing that belongs to it is there */
     unlink(state_path(path, m->piece->name, ".border"));
     if (rc == 0)
         rc = state_save(m->engine, state_path(path, m->piece->name, ".state"), &b->state, err);
     if (rc == 0)
         rc = put_rest(m, cut, err);
+    b->past = *engine_past(m->engine); /* also what the end of the capture asked */
     if (rc == 0)
         rc = output_commit(m->output, err);
     b->identity = m->order.identity = identify(b);
