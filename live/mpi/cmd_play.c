@@ -4,6 +4,7 @@
  * nfsreplay-mpi play.
  */
 #include "mpi/run.h"
+#include "replay/commands.h"
 #include "replay/rules_told.h"
 
 #include <stdio.h>
@@ -68,18 +69,26 @@ static int parse(struct run *r, int argc, char **argv, struct err *err)
 
 static int play(struct run *r, struct err *err)
 {
+    bool made = false;
     int result;
 
     r->report = report_new(err);
     r->tally = r->report ? tally_new(err) : NULL;
     result = r->tally ? rules_tally(r->options, r->tally, err) : -err->code;
+    if (result == 0 && r->options->output && !r->world->rank) {
+        result = make_folder(r->options->output, "a run", err);
+        made = result == 0;
+    }
     result = world_agree(r->world, result, err);
     if (result == 0)
         result = run_prepare(r, err);
-    if (result < 0)
-        return result;
-    run_play(r);
-    return run_end(r, err);
+    if (result == 0) {
+        run_play(r);
+        result = run_end(r, err);
+    }
+    if (made)
+        rmdir(r->options->output); /* if there is nothing in it */
+    return result;
 }
 
 int cmd_play_ranks(int argc, char **argv, struct err *err)
