@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tee/relay_options.h"
 #include "base/values.h"
+#include "net/address.h"
 #include "net/listen.h"
 #include "show/args.h"
 #include "tee/find_server.h"
@@ -35,12 +36,27 @@ static const char about[] =
     "With --attach, other processes can see what passes, through a ring in shared\n"
     "memory.  They cannot change it, and the relay does not wait for them.\n";
 
+static int check_address(const char *name, const char *text, struct err *err)
+{
+    struct net_address_name parsed;
+
+    return text && net_address_name_parse(text, &parsed, err) < 0 ? err_prefix(err, "--%s", name)
+                                                                  : 0;
+}
+
 int relay_options_check(const struct relay_options *o, struct err *err)
 {
     if (!o->listen || !o->to)
         return err_set(err, ERR_USAGE,
                        "say --listen ADDRESS:PORT for the clients, and --to HOST:PORT for the "
                        "server");
+    if (check_address("listen", o->listen, err) < 0 ||
+        check_address("mount-listen", o->mount_listen, err) < 0 ||
+        check_address("mount-to", o->mount_to, err) < 0 ||
+        check_address("nlm-listen", o->nlm_listen, err) < 0 ||
+        check_address("nsm-listen", o->nsm_listen, err) < 0 ||
+        check_address("portmap", o->portmap, err) < 0)
+        return -err->code;
     if (server_is_nfs_address(o->to)) {
         if (o->mount_to)
             return err_set(

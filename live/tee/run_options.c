@@ -95,6 +95,8 @@ static struct arg *take(struct run_options *o, const struct arg *own, const stru
 
 static int check(struct run_options *o, struct err *err)
 {
+    if (!o->relay.listen)
+        return err_set(err, ERR_USAGE, "say --listen ADDRESS:PORT for the clients");
     if (!o->relay.to || !server_is_nfs_address(o->relay.to))
         return err_set(err, ERR_USAGE, "say --to nfs://HOST[:PORT]/EXPORT for the server");
     o->shadow.attach = o->shadow.relay = o->relay.to; /* they are known later */

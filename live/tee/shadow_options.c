@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tee/shadow_options.h"
 #include "base/values.h"
+#include "net/address.h"
+#include "rules/rules.h"
 #include "show/args.h"
 #include "tee/find_server.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static int set_size(void *to, const char *value, struct err *err)
 {
@@ -60,8 +67,42 @@ static const char about[] =
     "\"nfsdigest compare differences\" shows what differs.  It ends with the relay, at SIGINT or\n"
     "SIGTERM, or after --for, with exit code 1 if answers differed.\n";
 
+/* What is wrong with files is said before anything starts that clients would notice. */
+static int check_rules(const struct shadow_list *rules, struct err *err)
+{
+    struct rules *loaded;
+    struct stat st;
+
+    for (uint32_t i = 0; i < rules->count; i++)
+        if (stat(rules->texts[i], &st) == 0 && !S_ISREG(st.st_mode))
+            return 0; /* a pipe can be read only once */
+    if (rules_load(rules->texts, rules->count, &loaded, err) < 0)
+        return -err->code;
+    rules_free(loaded);
+    return 0;
+}
+
+static int check_page(const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+    char folder[PATH_MAX] = ".";
+
+    if (strcmp(path, "-") == 0)
+        return err_set(err, ERR_USAGE, "--html needs a file, beside which it writes others");
+    if (len >= sizeof(folder))
+        return err_set(err, ERR_USAGE, "--html: the path is too long");
+    if (len)
+        snprintf(folder, sizeof(folder), "%.*s", (int)len, path);
+    if (access(folder, W_OK | X_OK) < 0)
+        return err_set(err, ERR_SYSTEM, "--html: %s: %s", folder, strerror(errno));
+    return 0;
+}
+
 int shadow_options_check(const struct shadow_options *o, struct err *err)
 {
+    struct nfs_address sut;
+
     if (!o->attach)
         return err_set(err, ERR_USAGE, "say --attach PATH, the path that the relay was given");
     if (!o->relay || !server_is_nfs_address(o->relay))
@@ -72,13 +113,20 @@ int shadow_options_check(const struct shadow_options *o, struct err *err)
         return err_set(err, ERR_USAGE, "say --sut nfs://HOST[:PORT]/EXPORT for the second server");
     if (!o->log)
         return err_set(err, ERR_USAGE, "say --log DIR, a directory for what differs");
-    if (o->html && strcmp(o->html, "-") == 0)
-        return err_set(err, ERR_USAGE, "--html needs a file, beside which it writes others");
+    if (!o->in_flight || !o->queue_bytes || !o->timeout)
+        return err_set(err, ERR_USAGE, "%s: 0 would leave no room for any request",
+                       !o->in_flight     ? "--in-flight"
+                       : !o->queue_bytes ? "--queue"
+                                         : "--timeout");
     if (o->sync_uid > UINT32_MAX || o->sync_gid > UINT32_MAX || o->in_flight > 4096)
         return err_set(err, ERR_USAGE,
                        "users and groups are from 0 to %" PRIu32 ", --in-flight to 4096",
                        UINT32_MAX);
-    return 1;
+    if (nfs_address_parse(o->sut, &sut, err) < 0)
+        return err_prefix(err, "--sut");
+    if (o->html && check_page(o->html, err) < 0)
+        return -err->code;
+    return check_rules(&o->rules, err) < 0 ? -err->code : 1;
 }
 
 void shadow_options_begin(struct shadow_options *o, struct arg *args)
@@ -119,6 +167,9 @@ void shadow_options_begin(struct shadow_options *o, struct arg *args)
     _Static_assert(sizeof(table) / sizeof(*table) <= SHADOW_ARGS, "the table is longer");
     memcpy(args, table, sizeof(table));
     memset(o, 0, sizeof(*o));
+    o->in_flight = 128;
+    o->queue_bytes = 64 << 20;
+    o->timeout = INT64_C(10000000000);
 }
 
 int shadow_options_parse(struct shadow_options *o, int argc, char **argv, struct err *err)

@@ -25,8 +25,8 @@ struct shadow_options {
     struct shadow_list rules, exclude, only;
     uint64_t sync_bytes, sync_objects; /* a second; 0: no limit */
     uint64_t sync_uid, sync_gid;
-    uint64_t in_flight, queue_bytes, log_max; /* 0: the default */
-    int64_t timeout, duration;                /* ns; 0: the default, until a signal */
+    uint64_t in_flight, queue_bytes, log_max; /* |log_max| 0: the default */
+    int64_t timeout, duration;                /* ns; |duration| 0: until a signal */
     bool record_all, tree_order, overwrite, privileged, json, quiet;
     bool scrubs;
     uint64_t scrub_bytes; /* a second; 0: no limit */

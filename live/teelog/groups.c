@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const kind_names[KIND_MAX] = {
     [KIND_RPC] = "rpc",
@@ -230,6 +231,8 @@ int tee_summary_write(struct teelog *log, struct err *err)
         result = write_file(temporary, &text, err);
     if (result == 0 && rename(temporary, path) < 0)
         result = err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    if (result < 0)
+        unlink(temporary); /* a full disk leaves a part of it; the older summary stays */
     buf_free(&text);
     return result;
 }

@@ -28,7 +28,7 @@ static int write_all(void *ctx, const void *data, size_t len, struct err *err)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return err_set(err, ERR_SYSTEM, "the log: %s", strerror(errno));
+            return err_set(err, ERR_SYSTEM, "%s/%s: %s", s->dir, s->name, strerror(errno));
         at += n;
         len -= (size_t)n;
         *s->bytes += (uint64_t)n;
@@ -44,6 +44,8 @@ int tee_streams_open(struct teelog *log, struct err *err)
 
         snprintf(path, sizeof(path), "%s/%s", log->dir, names[side]);
         s->bytes = &log->counts.log_bytes;
+        s->dir = log->dir;
+        s->name = names[side];
         s->end.first_time = s->end.last_time = TIME_NONE;
         s->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (s->fd < 0)

@@ -36,7 +36,8 @@ struct tee_rows {
 /* --- streams.c */
 struct tee_stream {
     int fd;
-    uint64_t *bytes; /* of both streams */
+    const char *dir, *name; /* for messages */
+    uint64_t *bytes;        /* of both streams */
     struct nfsr_writer *writer;
     struct record_end end; /* the totals so far */
     bool touched;          /* since the last flush */

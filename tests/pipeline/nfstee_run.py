@@ -168,10 +168,18 @@ def refused():
     with tempfile.TemporaryDirectory() as folder, reference, sut:
         run = Run(folder, reference, sut)
         for words, why in ((("--restart",), "--overwrite"), (("--to", "127.0.0.1:1"), "--to nfs://"),
-                           (("--in-flight", "5000"), "4096"), (("--transparent",), "not an option"),
-                           (("--ring", "x"), "--ring")):
+                           (("--in-flight", "5000"), "4096"),
+                           (("--in-flight", "0"), "--in-flight: 0"), (("--queue", "0"), "--queue: 0"),
+                           (("--timeout", "0s"), "--timeout: 0"), (("--transparent",), "not an option"),
+                           (("--ring", "x"), "--ring"), (("--listen", "127.0.0.1"), "nfstee: --listen: 127"),
+                           (("--sut", "nfs://127.0.0.1"), "--sut: "),
+                           (("--rules", folder + "/none.rules"), "none.rules")):
             done = subprocess.run([*run.command, *words], capture_output=True, text=True, check=False)
             expect(words, (done.returncode, why in done.stderr), (2, True))
+        done = subprocess.run([*run.command, "--html", folder + "/none/page.html"], capture_output=True,
+                              text=True, check=False)
+        expect("no folder for a page", (done.returncode, done.stdout, done.stderr),
+               (4, "", "nfstee: --html: %s/none: No such file or directory\n" % folder))
         done = subprocess.run([*run.command, "--listen", "127.0.0.1:%d" % sut.port], capture_output=True,
                               text=True, check=False)
         expect("a port that is used", (done.returncode, "the relay ended" in done.stderr), (4, True))
