@@ -104,7 +104,8 @@ def play(ranks, dump, kept, *options, server_options=()):
     """The kept report of a run on a server of its own; 0 ranks: nfsreplay."""
     with Ftnfsd("--export", "/a", *server_options) as server:
         populate(dump, server)
-        done = subprocess.run([*command(ranks), "play", "-q", "--pace", "asap", *options, "-o", kept, dump,
+        pace = () if "--rate" in options else ("--pace", "asap")
+        done = subprocess.run([*command(ranks), "play", "-q", *pace, *options, "-o", kept, dump,
                                server.urls[0]], capture_output=True, text=True, check=False, timeout=60)
     if done.returncode not in (0, 1):
         raise RuntimeError("%d ranks: exit %d: %s" % (ranks, done.returncode, done.stdout + done.stderr))
