@@ -93,6 +93,15 @@ static bool is_quiet(const struct stream *s)
            !f->mark_have && !f->marks.piece_count && !f->skipped && !f->undecided && !f->resynced;
 }
 
+/* What is here is reported when more comes, or at the end. */
+static bool is_stopped(const struct stream *s)
+{
+    const struct framer *f = &s->framer;
+
+    return s->started && (s->queue || s->elsewhere.count || f->lost || f->in_record ||
+                          f->mark_have || f->marks.piece_count || f->skipped || f->undecided);
+}
+
 static void outline_stream(struct canon *c, const struct stream *s, struct outline_stream *out)
 {
     canon_value(c, s->started);
@@ -120,6 +129,7 @@ static void outline_stream(struct canon *c, const struct stream *s, struct outli
                                     .origin = s->origin,
                                     .started = s->started,
                                     .quiet = is_quiet(s),
+                                    .stopped = is_stopped(s),
                                     .begun = s->begun,
                                     .assumed = s->assumed,
                                     .asked = s->asked };

@@ -48,7 +48,7 @@ int outline_flow_order(const void *a, const void *b)
     return memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
-static const struct outline_flow *find(const struct outline *o, const struct outline_key *key)
+const struct outline_flow *outline_find(const struct outline *o, const struct outline_key *key)
 {
     uint32_t low = 0, high = o->flow_count;
 
@@ -66,23 +66,30 @@ static const struct outline_flow *find(const struct outline *o, const struct out
     return NULL;
 }
 
-struct flow_text {
-    char text[2 * ADDRESS_TEXT_MAX + 40];
-};
-
-static struct flow_text flow_text(const struct outline_key *key)
+const char *outline_flow_text(const struct outline_key *key, char text[OUTLINE_FLOW_TEXT])
 {
-    struct flow_text t;
-    char text[2][ADDRESS_TEXT_MAX];
+    char end[2][ADDRESS_TEXT_MAX];
 
     for (int side = 0; side < 2; side++) {
         struct address a = { .version = key->version };
 
         memcpy(a.bytes, key->address[side], sizeof(a.bytes));
-        address_text(&a, text[side]);
+        address_text(&a, end[side]);
     }
-    snprintf(t.text, sizeof(t.text), "%s port %u and %s port %u", text[0], key->port[0], text[1],
+    snprintf(text, OUTLINE_FLOW_TEXT, "%s port %u and %s port %u", end[0], key->port[0], end[1],
              key->port[1]);
+    return text;
+}
+
+struct flow_text {
+    char text[OUTLINE_FLOW_TEXT];
+};
+
+static struct flow_text flow_text(const struct outline_key *key)
+{
+    struct flow_text t;
+
+    outline_flow_text(key, t.text);
     return t;
 }
 
@@ -129,7 +136,8 @@ static int compare_flows(struct comparing *c)
 
     for (uint32_t i = 0; i < b->before->flow_count; i++) {
         const struct outline_flow *is = &b->before->flows[i];
-        const struct outline_flow *at = find(b->after, &is->key), *end = find(b->end, &is->key);
+        const struct outline_flow *at = outline_find(b->after, &is->key),
+                                  *end = outline_find(b->end, &is->key);
 
         if (!end) {
             if (at)
@@ -162,9 +170,9 @@ static int compare_flows(struct comparing *c)
     for (uint32_t i = 0; i < b->end->flow_count; i++) {
         const struct outline_flow *end = &b->end->flows[i];
 
-        if (end->key.transport != TRANSPORT_TCP || find(b->before, &end->key))
+        if (end->key.transport != TRANSPORT_TCP || outline_find(b->before, &end->key))
             continue;
-        if (find(b->after, &end->key))
+        if (outline_find(b->after, &end->key))
             differs(c, "the lead-in alone knows a connection between %s",
                     flow_text(&end->key).text);
         else if (!b->open && (end->asked || end->stream[0].asked || end->stream[1].asked ||
@@ -225,7 +233,7 @@ static const struct outline_call *find_call(const struct table *table, const str
 static int carry_call(struct comparing *c, const struct outline_call *call)
 {
     struct outline *rest = c->rest;
-    const struct outline_flow *end = find(c->border->end, &call->flow);
+    const struct outline_flow *end = outline_find(c->border->end, &call->flow);
 
     if (GROW(rest->calls, rest->call_count, rest->call_cap) < 0)
         return -ERR_SYSTEM;
@@ -327,7 +335,7 @@ static int add_flows(struct outline *to, const struct outline *rest)
         const struct outline_flow *from = &rest->flows[i], *has;
         const struct outline sorted = { .flows = to->flows, .flow_count = count };
 
-        has = find(&sorted, &from->key);
+        has = outline_find(&sorted, &from->key);
         if (has) {
             struct outline_flow *flow = &to->flows[has - to->flows];
 

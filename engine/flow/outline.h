@@ -39,7 +39,8 @@ struct outline_stream { /* no padding */
     uint8_t quiet;          /* all was acknowledged, nothing waits, and a record mark is next */
     uint8_t begun;          /* its beginning was not seen */
     uint8_t assumed, asked; /* see past.h */
-    uint8_t zero[3];
+    uint8_t stopped; /* inside a message, or at a hole: more is reported later of what is here */
+    uint8_t zero[2];
 };
 
 struct outline_flow { /* no padding */
@@ -91,8 +92,14 @@ struct outline {
 
 void outline_free(struct outline *o);
 
+enum { OUTLINE_FLOW_TEXT = 2 * ADDRESS_TEXT_MAX + 40 };
+/* Writes the two ends for people, and returns |text|. */
+const char *outline_flow_text(const struct outline_key *key, char text[OUTLINE_FLOW_TEXT]);
+
 /* Compares two of |flows| for qsort. */
 int outline_flow_order(const void *a, const void *b);
+/* Returns the connection, or NULL.  |flows| are in order. */
+const struct outline_flow *outline_find(const struct outline *o, const struct outline_key *key);
 
 /* The most that there may be, by the engine's options. */
 struct outline_limits {

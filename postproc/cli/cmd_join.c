@@ -69,7 +69,6 @@ static void print_totals(struct json *j, const struct totals *t, bool complete)
             printf("The last piece was not made with --last: more may follow.\n");
         return;
     }
-    json_array_end(j);
     json_bool(j, "complete", complete);
     json_u64(j, "again", t->again);
     json_u64(j, "carried", t->carried);
@@ -78,6 +77,28 @@ static void print_totals(struct json *j, const struct totals *t, bool complete)
     json_u64(j, "operations", t->operations);
     json_object_end(j);
     json_end(j);
+}
+
+/* What one run reports at its end of connections that no piece there knows. */
+static void print_stopped(struct json *j, const struct join *join)
+{
+    const struct outline_key *key;
+    char text[OUTLINE_FLOW_TEXT];
+    uint32_t at = 0;
+
+    if (j)
+        json_array(j, "stopped");
+    while ((key = join_stopped(join, &at))) {
+        outline_flow_text(key, text);
+        if (j)
+            json_text(j, NULL, text);
+        else
+            printf("The connection between %s stopped inside a message or at a hole: what one run "
+                   "finds in it later is missing.\n",
+                   text);
+    }
+    if (j)
+        json_array_end(j);
 }
 
 static int print(bool json, const struct join *join)
@@ -94,6 +115,9 @@ static int print(bool json, const struct join *join)
         print_row(j, join_piece(join, i));
         add(&totals, join_piece(join, i));
     }
+    if (j)
+        json_array_end(j);
+    print_stopped(j, join);
     print_totals(j, &totals, join_piece(join, count - 1)->last);
     return totals.again ? EXIT_FINDINGS : 0;
 }

@@ -49,6 +49,10 @@ static void print(bool as_json, const struct names_result *r)
             printf("%" PRIu64 " repeated messages are of operations that no piece knows any "
                    "more.\n",
                    r->strays);
+        if (r->stopped)
+            printf("%" PRIu64 " connections stopped inside a message or at a hole: \"nfsdigest "
+                   "join\" names them.\n",
+                   r->stopped);
         return;
     }
     json_object(&j, NULL);
@@ -58,6 +62,7 @@ static void print(bool as_json, const struct names_result *r)
     json_u64(&j, "paths", r->paths);
     json_u64(&j, "waiting", r->waiting);
     json_u64(&j, "strays", r->strays);
+    json_u64(&j, "stopped", r->stopped);
     json_object_end(&j);
     json_end(&j);
 }

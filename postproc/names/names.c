@@ -76,6 +76,16 @@ static int prove(struct join *join, char **names, int count, uint64_t base, uint
     return 0;
 }
 
+static uint64_t count_stopped(const struct join *join)
+{
+    uint32_t at = 0;
+    uint64_t count = 0;
+
+    while (join_stopped(join, &at))
+        count++;
+    return count;
+}
+
 /* The state is there unless this is the first day. */
 static int begin_state(struct pass *p, struct join *join, struct err *err)
 {
@@ -148,7 +158,8 @@ int names_make(const struct names_options *options, char **names, int count,
                                          .objects = p->objects.object_count,
                                          .paths = p->objects.path_count,
                                          .waiting = pass_waiting(p),
-                                         .strays = p->strays };
+                                         .strays = p->strays,
+                                         .stopped = count_stopped(join) };
     if (p)
         pass_free(p);
     free(p);

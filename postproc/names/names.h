@@ -38,6 +38,7 @@ struct names_result {
     uint64_t frames, operations, objects, paths;
     uint64_t waiting; /* calls that are in the state, and not in the stream */
     uint64_t strays;  /* repeated messages whose operation no piece knows any more */
+    uint64_t stopped; /* connections of which something may be missing: join_stopped */
 };
 
 /* Reads the pieces |names|, without suffixes. */

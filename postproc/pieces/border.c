@@ -36,7 +36,7 @@ static uint64_t version(void)
     BORDER_PLAIN(FIELD)
 #define OUTLINE_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct outline *)0)->field));
     OUTLINE_PLAIN(OUTLINE_FIELD)
-    hash = pack_layout(hash, "flow", sizeof(struct outline_flow));
+    hash = pack_layout(hash, "flow, stopped", sizeof(struct outline_flow));
     hash = pack_layout(hash, "call", sizeof(struct outline_call));
     hash = pack_layout(hash, "face", sizeof(struct face));
     return pack_layout(hash, "xids", sizeof(struct xids_pair));

@@ -149,6 +149,21 @@ uint32_t join_count(const struct join *j)
     return j->range.count;
 }
 
+const struct outline_key *join_stopped(const struct join *j, uint32_t *at)
+{
+    const struct range *r = &j->range;
+
+    while (r->last.last && *at < r->rest.flow_count) {
+        const struct outline_flow *flow = &r->rest.flows[(*at)++];
+        const struct outline_flow *known = outline_find(&r->last.end, &flow->key);
+
+        for (int side = 0; side < 2; side++)
+            if (flow->stream[side].stopped && !(known && known->stream[side].started))
+                return &flow->key;
+    }
+    return NULL;
+}
+
 int join_save(const struct join *j, struct buf *out)
 {
     const char *name = j->range.count ? j->range.pieces[j->range.count - 1].name : "";

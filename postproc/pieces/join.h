@@ -39,6 +39,11 @@ int join_write(const struct join *join, const char *name, struct err *err);
 const struct join_result *join_piece(const struct join *join, uint32_t number);
 uint32_t join_count(const struct join *join);
 
+/* Goes through the connections that stopped inside a message or at a hole, if the last piece, with
+ * which the capture ends, does not know them: what one run reports of these messages, at the latest
+ * at its end, is missing.  |at| begins with 0.  Returns NULL behind the last one. */
+const struct outline_key *join_stopped(const struct join *join, uint32_t *at);
+
 /* Packs what is true behind the last piece, and unpacks it into a join that has just begun: that
  * goes on behind a piece of which nothing else is known.  join_restore: |in| fails if the bytes
  * cannot be right. */

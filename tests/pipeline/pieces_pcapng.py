@@ -245,6 +245,8 @@ def main():
     random.seed(6)
     with tempfile.TemporaryDirectory() as name:  # at its end, a reply that waited asks about the time before the border
         one(pathlib.Path(name), late_others, 4, 6)
+        one(pathlib.Path(name), late_alike, 4, 5)
+    check(pieces.told, "join never named a connection that stopped")
     for case in named:
         check(case in ALIKE or named[case], f"{case.__name__}: join never named interfaces")
     return 1 if failures else 0
