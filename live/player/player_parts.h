@@ -389,6 +389,8 @@ int watch_note(struct player *p, const char *note, struct err *err);
 int watch_tick(void *ctx, struct err *err);
 int watch_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err);
 void watch_answered(struct connection *c, int64_t arrived);
+/* Counts the outage of a connection, if there is one: it lasted until |now|. */
+void watch_outage_ends(struct connection *c, int64_t now);
 void watch_cpu(int64_t *user, int64_t *system);
 
 #endif

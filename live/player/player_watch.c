@@ -140,17 +140,22 @@ int watch_tick(void *ctx, struct err *err)
 
 /* --- connections */
 
-void watch_answered(struct connection *c, int64_t arrived)
+void watch_outage_ends(struct connection *c, int64_t now)
 {
     struct tally *tally = c->player->setup.tally;
 
-    c->to->last_answer = arrived;
-    c->to->told = false;
     if (c->lost_at == NO_TIME)
         return;
     tally->outages++;
-    tally->outages_ns += arrived > c->lost_at ? arrived - c->lost_at : 0;
+    tally->outages_ns += now > c->lost_at ? now - c->lost_at : 0;
     c->lost_at = NO_TIME;
+}
+
+void watch_answered(struct connection *c, int64_t arrived)
+{
+    c->to->last_answer = arrived;
+    c->to->told = false;
+    watch_outage_ends(c, arrived);
 }
 
 int watch_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err)

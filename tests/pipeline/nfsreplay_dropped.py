@@ -185,6 +185,8 @@ def died(scratch, dump, operations):
     check("a server that is gone: operations", sum(kept.classes.values()), operations)
     check("a server that is gone: the report", kept.report["run"]["note"],
           "the server answered no more")
+    run = kept.report["run"]
+    check("a server that is gone: outage", run["outages"] >= 1 and run["outages_ns"] > 900e6, True)
     check("a server that is gone: words", bool(re.search(
         r"127\.0\.0\.1:%d answers no more: the run ends" % server.port, text)), True)
     check("a server that is gone: the rest", kept.classes.get("not played", 0) > operations // 2, True)
