@@ -94,7 +94,7 @@ static void print_stopped(struct json *j, const struct join *join)
             json_text(j, NULL, text);
         else
             printf("The connection between %s stopped inside a message or at a hole: what one run "
-                   "finds in it later is missing.\n",
+                   "finds in it later may be missing.\n",
                    text);
     }
     if (j)
