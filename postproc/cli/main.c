@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/signals.h"
+#include "store/sql_files.h"
 #include "wire/field.h"
 
 #include <poll.h>
@@ -95,6 +96,8 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of write, like a full disk */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     result = signals_begin(&err);
+    if (result == 0)
+        result = sql_files_begin(&err);
     if (result == 0)
         result = tool_run(&tool, argc, argv, &err);
     progress_clear();
