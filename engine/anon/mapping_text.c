@@ -72,11 +72,6 @@ static struct split split_name(const struct mapping *m, const uint8_t *name, uin
     return split;
 }
 
-static bool is_dots(const uint8_t *name, uint32_t len)
-{
-    return (len == 1 || len == 2) && name[0] == '.' && name[len - 1] == '.';
-}
-
 struct name_of {
     const struct mapping *m;
     struct split split;
@@ -89,7 +84,7 @@ static bool name_fits(const void *ctx, const uint8_t *name, uint32_t len)
     struct split split = split_name(of->m, name, len);
 
     return split.prefix == of->split.prefix && split.suffix == of->split.suffix &&
-           !is_dots(name, len);
+           !bytes_are_dots((struct bytes){ name, len });
 }
 
 int map_name(struct mapping *m, enum rule rule, bool back, const uint8_t *data, uint32_t len,
@@ -98,7 +93,7 @@ int map_name(struct mapping *m, enum rule rule, bool back, const uint8_t *data, 
     struct name_of of = { m, { 0, 0 } };
     uint8_t token[TOKEN_LEN];
 
-    if (!len || is_dots(data, len))
+    if (!len || bytes_are_dots((struct bytes){ data, len }))
         return map_set(m, data, len, err);
     of.split = split_name(m, data, len);
     if (rule != RULE_TOKEN)

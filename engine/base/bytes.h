@@ -56,6 +56,13 @@ BYTES_STORE(store_le64, uint64_t, htole64)
 #undef BYTES_LOAD
 #undef BYTES_STORE
 
+/* The names "." and "..". */
+static inline bool bytes_are_dots(struct bytes name)
+{
+    return (name.len == 1 || name.len == 2) && name.data[0] == '.' &&
+           name.data[name.len - 1] == '.';
+}
+
 static inline bool bytes_are_zeros(const uint8_t *p, size_t len)
 {
     return !len || (!*p && memcmp(p, p + 1, len - 1) == 0);

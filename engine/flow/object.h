@@ -14,8 +14,9 @@
  * back an older state.  A reply that only shows a name teaches nothing about it if the name changed
  * after the call was sent.
  *
- * Memory: about 200 bytes for each object with one name, and 45 bytes and the text for each further
- * name.  Nothing is forgotten.
+ * Memory: about 180 bytes for each object with one name, and 45 bytes and the text for each further
+ * name; about 40 for each file system that a server ever said an object to be on.  Nothing is
+ * forgotten.
  */
 #ifndef NFSDIGEST_FLOW_OBJECT_H
 #define NFSDIGEST_FLOW_OBJECT_H
@@ -30,24 +31,34 @@
 enum {
     HANDLE_NEAR = 44, /* bytes, enough for most servers; a look-up then reads no other memory */
     HANDLE_FAR = 4,   /* bytes of the number of a longer one */
+    VOLUMES_MAX = 1 << 30,
+    CACHED_SMALL = 4096, /* paths that objects_init_small has at hand */
     ROOTS_MAX = 4096, /* MOUNT paths that change when a directory in them is renamed; further ones
                        * stay as MOUNT gave them */
 };
 
+/* Millions of them are kept, so members share words. */
 struct object {
-    uint64_t fsid, fileid;
-    uint64_t modified_by; /* latest operation that changes it */
-    uint32_t server;      /* host id */
-    uint32_t name;        /* first of the names that stand for it now, or 0 */
-    uint32_t root;        /* first of the MOUNT paths that stand for it; its path begins there */
-    uint32_t children;    /* number of names in it that stand for something now */
-    uint32_t path;        /* cached path id, valid for |path_age| */
-    uint32_t path_age;
-    uint8_t type;   /* enum object_type */
-    bool described; /* its attributes were seen */
-    uint16_t handle_len;
+    uint64_t fileid;
+    uint64_t modified_by : 44; /* latest operation that changes it */
+    uint64_t type : 4;         /* enum object_type */
+    uint64_t handle_len : 16;
+    uint32_t volume : 30;   /* object_volume */
+    uint32_t described : 1; /* its attributes were seen */
+    uint32_t has_root : 1;  /* MOUNT paths stand for it: object_root */
+    uint32_t name;          /* first of the names that stand for it now, or 0 */
+    uint32_t children;      /* number of names in it that stand for something now */
     uint8_t near[]; /* |near| bytes: the handle, or its number in the texts if it is longer */
 };
+
+/* What the objects of a file system have in common. */
+struct volume {
+    uint64_t fsid;   /* 0: not known */
+    uint32_t server; /* host id */
+};
+
+/* Of an operation's id: a million a second for half a year. */
+#define OPERATION_BITS ((UINT64_C(1) << 44) - 1)
 
 #define OF_SERVER                                                                                  \
     (UINT32_C(1) << 31) /* in place of a directory's id: MOUNT paths of this host id */
@@ -68,27 +79,42 @@ struct path {
     uint32_t object;
 };
 
+/* The path of an object, as long as |age| is the tree's. */
+struct cached_path {
+    uint32_t object, path, age;
+};
+
 struct objects {
     struct sink sink;
     struct same_servers same;
     uint8_t *objects; /* object_at */
     uint32_t near, stride;
+    struct volume *volumes;
+    struct cached_path *cached; /* by the lower bits of the object's id */
+    uint32_t cached_cap, cached_mask;
     struct name *names;
     struct path *paths;
     struct address *hosts;
     uint32_t object_count, object_cap, name_count, name_cap, path_count, path_cap, host_count,
-        host_cap;
+        host_cap, volume_count, volume_cap;
     struct compact by_handle, by_name; /* by the lower half of their hashes */
-    struct index by_path, by_host;
+    struct index by_path, by_host, by_volume;
+    struct index by_root; /* objects with a MOUNT path, to the first of these */
     struct texts texts;
     uint32_t roots[ROOTS_MAX]; /* names that are MOUNT paths and stand for something */
     uint32_t root_count;
-    uint32_t age; /* of the tree: a move of a directory makes all cached paths old */
+    uint32_t root_names; /* all names that are MOUNT paths */
+    uint32_t age;        /* of the tree: a move of a directory makes all cached paths old */
 };
 
 static inline struct object *object_at(const struct objects *o, uint32_t id)
 {
     return (struct object *)(void *)(o->objects + (size_t)id * o->stride);
+}
+
+static inline const struct volume *object_volume(const struct objects *o, const struct object *x)
+{
+    return &o->volumes[x->volume];
 }
 
 static inline struct bytes object_handle(const struct objects *o, const struct object *object)
@@ -146,9 +172,6 @@ int object_describe(struct objects *o, uint32_t object, struct object_identity i
 
 /* Returns the object that |name| in |parent| is known to stand for, or 0. */
 uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes name);
-
-/* Returns true for "." and "..", which are not names of objects. */
-bool name_is_dots(struct bytes name);
 
 /* A name in a directory. */
 struct place {

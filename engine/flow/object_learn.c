@@ -17,8 +17,9 @@ static int learn_object(struct objects *o, const struct record_object *r, struct
         return -err->code;
     if (id != r->id)
         return err_set(err, ERR_INPUT, "objects are not numbered in a row");
-    object_at(o, id)->type = r->type;
-    object_at(o, id)->fsid = r->fsid;
+    if (object_set_fsid(o, id, server, r->fsid, err) < 0)
+        return -err->code;
+    object_at(o, id)->type = (r->type <= OBJECT_FIFO ? r->type : OBJECT_UNKNOWN) & 15;
     object_at(o, id)->fileid = r->fileid;
     object_at(o, id)->described = r->fileid != 0;
     return 0;
@@ -42,7 +43,8 @@ static int learn_name(struct objects *o, const struct record_name *r, struct err
         return err_set(err, ERR_INPUT, "a name refers to an object that is not there");
     if (!object && (!parent || r->event != NAME_REMOVED))
         return err_set(err, ERR_INPUT, "a name refers to no object");
-    id = name_get(o, parent ? parent : OF_SERVER | object_at(o, object)->server, r->name, err);
+    id = name_get(o, parent ? parent : OF_SERVER | object_volume(o, object_at(o, object))->server,
+                  r->name, err);
     if (!id)
         return -ERR_SYSTEM;
     o->names[id].changed = r->time;

@@ -43,10 +43,12 @@ static uint32_t name_add(struct objects *o, uint32_t parent, struct bytes name, 
 
     n.text = texts_add(&o->texts, name.data, name.len);
     if (!n.text || GROW(o->names, id, o->name_cap) < 0 ||
-        compact_reserve(&o->by_name, 1, &keys) < 0) {
+        compact_reserve(&o->by_name, 1, &keys) < 0 ||
+        (name_is_root(&n) && index_reserve(&o->by_root, o->root_names + 1 - o->by_root.used) < 0)) {
         err_memory(err, "objects and names");
         return 0;
     }
+    o->root_names += name_is_root(&n);
     compact_put(&o->by_name, name_hash(parent, name), id);
     o->name_count = id;
     o->names[id] = n;
@@ -60,11 +62,6 @@ uint32_t name_get(struct objects *o, uint32_t parent, struct bytes name, struct 
     return id ? id : name_add(o, parent, name, err);
 }
 
-bool name_is_dots(struct bytes name)
-{
-    return name.len > 0 && name.len <= 2 && name.data[0] == '.' && name.data[name.len - 1] == '.';
-}
-
 uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes name)
 {
     uint32_t id = name_find(o, parent, name);
@@ -75,7 +72,10 @@ uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes nam
 /* The path of |object| is another one, and so are those of all that is below it. */
 static void path_changed(struct objects *o, uint32_t object)
 {
-    object_at(o, object)->path_age = 0;
+    uint32_t at = object & o->cached_mask;
+
+    if (at < o->cached_cap && o->cached[at].object == object)
+        o->cached[at].age = 0;
     if (object_at(o, object)->children)
         o->age++;
 }
@@ -98,7 +98,7 @@ static void root_forget(struct objects *o, uint32_t name)
 void name_attach(struct objects *o, uint32_t name, uint32_t object, bool first)
 {
     struct name *n = &o->names[name];
-    uint32_t *list = names_like(o, n, object), head = *list;
+    uint32_t head = names_like(o, n, object);
 
     n->object = object;
     if (name_is_root(n))
@@ -112,7 +112,7 @@ void name_attach(struct objects *o, uint32_t name, uint32_t object, bool first)
     } else {
         n->previous = 0;
         n->next = head;
-        *list = name;
+        names_begin(o, n, object, name);
         path_changed(o, object);
     }
     if (n->next)
@@ -135,7 +135,7 @@ void name_detach(struct objects *o, uint32_t name)
     if (n->previous) {
         o->names[n->previous].next = n->next;
     } else {
-        *names_like(o, n, object) = n->next;
+        names_begin(o, n, object, n->next);
         path_changed(o, object);
     }
     n->object = n->next = n->previous = 0;
@@ -190,7 +190,7 @@ static int end_for_good(struct objects *o, uint32_t name, enum name_event event,
 
     if (rc == 0 && object && !object_at(o, object)->name &&
         object_at(o, object)->type == OBJECT_DIR)
-        rc = names_end(o, object_at(o, object)->root, 0, m, err);
+        rc = names_end(o, object_root(o, object), 0, m, err);
     return rc;
 }
 
@@ -269,7 +269,7 @@ int object_bind(struct objects *o, const struct binding *b, const struct moment 
     uint32_t id;
     int rc = 0;
 
-    if (name_is_dots(b->name) || !b->name.len || b->parent == b->object)
+    if (bytes_are_dots(b->name) || !b->name.len || b->parent == b->object)
         return 0;
     if (!(id = name_get(o, b->parent, b->name, err)))
         return -ERR_SYSTEM;
@@ -284,7 +284,7 @@ int object_bind(struct objects *o, const struct binding *b, const struct moment 
             return move_unseen(o, id, b, m, err);
         rc = names_end(o, x->name, 0, m, err); /* a new one with the handle of an old one */
         if (rc == 0)
-            rc = names_end(o, x->root, 0, m, err);
+            rc = names_end(o, object_root(o, b->object), 0, m, err);
     }
     return rc < 0 ? rc : stand_for(o, id, b, m, err);
 }
@@ -294,7 +294,7 @@ int object_unbind(struct objects *o, uint32_t parent, struct bytes name, const s
 {
     uint32_t id;
 
-    if (name_is_dots(name) || !name.len)
+    if (bytes_are_dots(name) || !name.len)
         return 0;
     if (!(id = name_get(o, parent, name, err)))
         return -ERR_SYSTEM;
@@ -335,7 +335,7 @@ int object_rename(struct objects *o, const struct place *source, const struct pl
     struct root_move move;
     int rc;
 
-    if (name_is_dots(source->name) || !source->name.len || name_is_dots(there.name))
+    if (bytes_are_dots(source->name) || !source->name.len || bytes_are_dots(there.name))
         return 0;
     if (!there.parent)
         there.name.len = 0;

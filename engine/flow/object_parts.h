@@ -15,17 +15,41 @@ uint64_t object_hash(uint32_t server, struct bytes handle);
 /* Adds an object.  Returns its id, or 0 with |err| filled. */
 uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uint64_t hash,
                     struct err *err);
+/* The number of a file system, which is added if it is new; 0 with |err| filled: no memory. */
+uint32_t volume_id(struct objects *o, uint32_t server, uint64_t fsid, struct err *err);
+/* Says which one the object is on. */
+int object_set_fsid(struct objects *o, uint32_t object, uint32_t server, uint64_t fsid,
+                    struct err *err);
 
 static inline bool name_is_root(const struct name *name)
 {
     return name->parent & OF_SERVER;
 }
 
-/* The first of the names of |object| that are like |name|: MOUNT paths, or names in directories. */
-static inline uint32_t *names_like(struct objects *o, const struct name *name, uint32_t object)
+/* The path that was found for |object|; 0: it has to be found (again). */
+static inline uint32_t path_kept(const struct objects *o, uint32_t object)
 {
-    return name_is_root(name) ? &object_at(o, object)->root : &object_at(o, object)->name;
+    const uint32_t place = object & o->cached_mask;
+    const struct cached_path *cached;
+
+    if (place >= o->cached_cap)
+        return 0;
+    cached = &o->cached[place];
+    return cached->age == o->age && cached->object == object ? cached->path : 0;
 }
+int path_keep(struct objects *o, uint32_t object, uint32_t path, struct err *err);
+
+/* The first of the MOUNT paths that stand for |object|, where its path begins; or 0. */
+uint32_t object_root(const struct objects *o, uint32_t object);
+
+/* The first of the names of |object| that are like |name|: MOUNT paths, or names in directories. */
+static inline uint32_t names_like(const struct objects *o, const struct name *name, uint32_t object)
+{
+    return name_is_root(name) ? object_root(o, object) : object_at(o, object)->name;
+}
+
+/* Sets it; |first| stands for |object|, or is 0.  The one before still does. */
+void names_begin(struct objects *o, const struct name *name, uint32_t object, uint32_t first);
 
 /* Return the id of a name; |parent| is as in struct name.  name_find returns 0 if there is no such
  * name.  name_get then adds it; it returns 0 with |err| filled on failure. */

@@ -74,17 +74,27 @@ uint32_t object_mount_path(struct objects *o, struct bytes path, struct err *err
     return path_id(o, 0, 0, path, err);
 }
 
-static uint32_t path_of(struct objects *o, uint32_t object, struct err *err)
+int path_keep(struct objects *o, uint32_t object, uint32_t path, struct err *err)
 {
-    uint32_t way[PATH_DEPTH_MAX], depth = 0, path = 0, at = object;
+    const uint32_t places = o->cached_mask == UINT32_MAX ? o->object_count + 1 : CACHED_SMALL;
+
+    if (places > o->cached_cap && GROW_ZERO(o->cached, places, o->cached_cap) < 0)
+        return err_memory(err, "objects and names");
+    o->cached[object & o->cached_mask] = (struct cached_path){ object, path, o->age };
+    return 0;
+}
+
+static uint32_t find_path(struct objects *o, uint32_t object, struct err *err)
+{
+    uint32_t way[PATH_DEPTH_MAX], depth = 0, path = 0, at = object, root;
 
     /* up to an object whose path is known, then down again */
     for (;;) {
         const struct object *x = object_at(o, at);
-        if (x->path_age == o->age)
-            path = x->path;
-        else if (x->root)
-            path = path_id(o, 0, 0, name_text(o, &o->names[x->root]), err);
+        if ((path = path_kept(o, at)))
+            break;
+        if ((root = object_root(o, at)))
+            path = path_id(o, 0, 0, name_text(o, &o->names[root]), err);
         else if (!x->name || depth == PATH_DEPTH_MAX)
             path = path_id(o, 0, at, (struct bytes){ 0 }, err);
         else {
@@ -95,8 +105,8 @@ static uint32_t path_of(struct objects *o, uint32_t object, struct err *err)
         break;
     }
     while (path) {
-        object_at(o, at)->path = path;
-        object_at(o, at)->path_age = o->age;
+        if (path_keep(o, at, path, err) < 0)
+            return 0;
         if (!depth)
             break;
         at = way[--depth];
@@ -108,12 +118,14 @@ static uint32_t path_of(struct objects *o, uint32_t object, struct err *err)
 uint32_t object_path(struct objects *o, uint32_t object, struct bytes name, struct err *err)
 {
     const struct object *x = object_at(o, object);
-    bool dots = name_is_dots(name);
+    bool dots = bytes_are_dots(name);
     uint32_t path;
 
     if (dots && name.len == 2 && x->name)
         object = o->names[x->name].parent;
-    path = path_of(o, object, err);
+    path = path_kept(o, object);
+    if (!path)
+        path = find_path(o, object, err);
     return path && name.len && !dots ? path_id(o, path, 0, name, err) : path;
 }
 

@@ -9,7 +9,8 @@
 int object_mounted(struct objects *o, uint32_t object, struct bytes path, const struct moment *m,
                    struct err *err)
 {
-    uint32_t id = name_get(o, OF_SERVER | object_at(o, object)->server, path, err);
+    uint32_t id =
+        name_get(o, OF_SERVER | object_volume(o, object_at(o, object))->server, path, err);
     int rc = 0;
 
     if (!id)
@@ -25,6 +26,51 @@ int object_mounted(struct objects *o, uint32_t object, struct bytes path, const 
     name_attach(o, id, object, true);
     return name_put(o, NAME_SEEN, id, m, err);
 }
+
+/* --- the first MOUNT path of an object */
+
+static uint32_t hash_of(uint32_t object)
+{
+    return object * UINT32_C(0x9e3779b1);
+}
+
+static struct index_place *find_root(const struct objects *o, uint32_t object)
+{
+    uint32_t at, hash = hash_of(object);
+    struct index_place *place = index_first(&o->by_root, hash, &at);
+
+    while (place && o->names[place->slot].object != object)
+        place = index_next(&o->by_root, hash, &at);
+    return place;
+}
+
+uint32_t object_root(const struct objects *o, uint32_t object)
+{
+    const struct index_place *place = object_at(o, object)->has_root ? find_root(o, object) : NULL;
+
+    return place ? place->slot : 0;
+}
+
+void names_begin(struct objects *o, const struct name *name, uint32_t object, uint32_t first)
+{
+    struct object *x = object_at(o, object);
+    struct index_place *place;
+
+    if (!name_is_root(name)) {
+        x->name = first;
+        return;
+    }
+    place = x->has_root ? find_root(o, object) : NULL;
+    if (place && first)
+        place->slot = first;
+    else if (place)
+        index_take_out(&o->by_root, hash_of(object), place->slot);
+    else if (first)
+        index_put(&o->by_root, hash_of(object), first); /* name_add has made room */
+    x->has_root = first != 0;
+}
+
+/* --- moves */
 
 /* Whether the path |above| is |path| or leads to it; *|rest|: what is left of that. */
 static bool leads_to(struct bytes above, struct bytes path, struct bytes *rest)
@@ -118,12 +164,13 @@ static int renamed_root(const struct root_move *move, struct bytes root, const s
 static int replace_own(struct objects *o, const struct root_move *move, const struct place *to,
                        const struct rerooting *r, struct err *err)
 {
-    uint32_t found[ROOTS_MAX], count = 0, server = object_at(o, move->from.parent)->server;
+    uint32_t found[ROOTS_MAX], count = 0,
+                               server = object_volume(o, object_at(o, move->from.parent))->server;
     const struct buf *path = r->above;
     struct buf own = { 0 };
     int rc = 0;
 
-    for (uint32_t id = move->object ? object_at(o, move->object)->root : 0; id && count < ROOTS_MAX;
+    for (uint32_t id = move->object ? object_root(o, move->object) : 0; id && count < ROOTS_MAX;
          id = o->names[id].next)
         if (o->names[id].len != path->len ||
             memcmp(name_text(o, &o->names[id]).data, path->data, path->len))
@@ -142,7 +189,7 @@ static int replace_own(struct objects *o, const struct root_move *move, const st
 int root_move_end(struct objects *o, const struct root_move *move, const struct place *to,
                   const struct moment *m, struct err *err)
 {
-    uint32_t server = object_at(o, move->from.parent)->server, id;
+    uint32_t server = object_volume(o, object_at(o, move->from.parent))->server, id;
     struct buf old = { 0 }, path = { 0 };
     struct rerooting r = { .above = &path, .m = m };
     int rc = 0, known;

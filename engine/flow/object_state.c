@@ -4,14 +4,24 @@
 #include "base/pack.h"
 
 #define OBJECT_PLAIN(step)                                                                         \
-    step(server) step(fsid) step(fileid) step(modified_by) step(name) step(root) step(children)    \
-        step(path) step(path_age) step(type) step(described)
+    step(server) step(fsid) step(fileid) step(modified_by) step(name) step(path) step(type)        \
+        step(described)
 #define NAME_PLAIN(step) step(parent) step(object) step(next) step(previous) step(changed)
 #define PATH_PLAIN(step) step(parent) step(object)
 
+/* What is packed of an object.  All else follows from that and from the names.  |path|: path_kept;
+ * one that is deeper than PATH_DEPTH_MAX would not be found again. */
+struct object_plain {
+    uint64_t fsid, fileid, modified_by;
+    uint32_t server, name, path;
+    uint8_t type;
+    bool described;
+};
+
 uint64_t objects_layout(uint64_t hash)
 {
-#define OBJECT_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct object *)0)->field));
+#define OBJECT_FIELD(field)                                                                        \
+    hash = pack_layout(hash, #field, sizeof(((struct object_plain *)0)->field));
     OBJECT_PLAIN(OBJECT_FIELD)
 #define NAME_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct name *)0)->field));
     NAME_PLAIN(NAME_FIELD)
@@ -31,11 +41,20 @@ int objects_save(const struct objects *o, struct buf *out)
     for (uint32_t i = 1; !bad && i <= o->host_count; i++)
         bad |= pack_value(out, o->hosts[i]);
     for (uint32_t i = 1; !bad && i <= o->object_count; i++) {
-        const struct object *x = object_at(o, i);
-#define SAVE(field) bad |= pack_value(out, x->field);
-        OBJECT_PLAIN(SAVE)
-        bad |= pack_bytes(out, object_handle(o, x).data, x->handle_len);
+        const struct object *own = object_at(o, i);
+        const struct object_plain x = { .fsid = object_volume(o, own)->fsid,
+                                        .fileid = own->fileid,
+                                        .modified_by = own->modified_by,
+                                        .server = object_volume(o, own)->server,
+                                        .name = own->name,
+                                        .path = path_kept(o, i),
+                                        .type = own->type,
+                                        .described = own->described };
+#define SAVE_PLAIN(field) bad |= pack_value(out, x.field);
+        OBJECT_PLAIN(SAVE_PLAIN)
+        bad |= pack_bytes(out, object_handle(o, own).data, own->handle_len);
     }
+#define SAVE(field) bad |= pack_value(out, x->field);
     for (uint32_t i = 1; !bad && i <= o->name_count; i++) {
         const struct name *x = &o->names[i];
         NAME_PLAIN(SAVE)
@@ -59,22 +78,29 @@ static int restore_objects(struct objects *o, struct unpack *in, const struct co
                            struct err *err)
 {
     for (uint32_t id = 1; !in->failed && id <= n->objects; id++) {
-        struct object x = { 0 }, *own;
+        struct object_plain x = { 0 };
+        struct object *own;
         struct bytes handle;
 
         OBJECT_PLAIN(RESTORE)
         handle = unpack_bytes(in);
         if (in->failed || !x.server || x.server > n->hosts || x.name > n->names ||
-            x.root > n->names || x.path > n->paths) {
+            x.path > n->paths || x.type > OBJECT_FIFO || x.modified_by > OPERATION_BITS) {
             in->failed = true;
             break;
         }
         if (!object_add(o, x.server, handle, object_hash(x.server, handle), err))
             return -err->code;
-        x.children = 0; /* count_names counts them */
+        if (object_set_fsid(o, id, x.server, x.fsid, err) < 0)
+            return -err->code;
+        if (x.path && path_keep(o, id, x.path, err) < 0)
+            return -err->code;
         own = object_at(o, id);
-#define TAKE(field) own->field = x.field;
-        OBJECT_PLAIN(TAKE)
+        own->fileid = x.fileid;
+        own->modified_by = x.modified_by & OPERATION_BITS;
+        own->name = x.name;
+        own->type = x.type & 15;
+        own->described = x.described;
     }
     return 0;
 }
@@ -146,7 +172,7 @@ static bool is_in_place(struct objects *o, uint32_t id)
     if (!n->object)
         return !n->next && !n->previous;
     return good &&
-           (n->previous ? o->names[n->previous].next == id : *names_like(o, n, n->object) == id);
+           (n->previous ? o->names[n->previous].next == id : names_like(o, n, n->object) == id);
 }
 
 /* Counts the names of a list.  As each is the next one of |previous| alone, the list ends. */
@@ -176,6 +202,21 @@ static bool count_roots(const struct objects *o)
     return true;
 }
 
+/* Notes where the lists of MOUNT paths begin.  Returns false if one has two beginnings. */
+static bool begin_roots(struct objects *o)
+{
+    for (uint32_t id = 1; id <= o->name_count; id++) {
+        const struct name *n = &o->names[id];
+
+        if (!n->object || n->previous || !name_is_root(n))
+            continue;
+        if (object_at(o, n->object)->has_root)
+            return false;
+        names_begin(o, n, n->object, id);
+    }
+    return true;
+}
+
 /* Counts the names in each directory.  Returns false if the lists of names are not whole: nobody
  * who walks them later looks for an end that does not come. */
 static bool count_names(struct objects *o)
@@ -193,7 +234,7 @@ static bool count_names(struct objects *o)
     }
     for (uint32_t id = 1; id <= o->object_count; id++)
         if (!count_list(o, id, object_at(o, id)->name, false, &listed) ||
-            !count_list(o, id, object_at(o, id)->root, true, &listed))
+            !count_list(o, id, object_root(o, id), true, &listed))
             return false;
     return names == listed && count_roots(o);
 }
@@ -229,6 +270,6 @@ int objects_restore(struct objects *o, struct unpack *in, struct err *err)
     if (rc == 0)
         rc = restore_names(o, in, &n, err);
     if (rc == 0 && !in->failed)
-        in->failed = !count_names(o);
+        in->failed = !begin_roots(o) || !count_names(o);
     return rc < 0 ? rc : restore_paths(o, in, &n, err);
 }

@@ -117,9 +117,12 @@ static int save_changes(const struct objects *o, struct buf *out)
     for (uint32_t i = 1; i <= o->object_count; i++)
         count += object_at(o, i)->modified_by != 0;
     bad |= pack_value(out, count);
-    for (uint32_t i = 1; !bad && i <= o->object_count; i++)
-        if (object_at(o, i)->modified_by)
-            bad |= pack_value(out, i) | pack_value(out, object_at(o, i)->modified_by);
+    for (uint32_t i = 1; !bad && i <= o->object_count; i++) {
+        uint64_t operation = object_at(o, i)->modified_by;
+
+        if (operation)
+            bad |= pack_value(out, i) | pack_value(out, operation);
+    }
     return bad;
 }
 
@@ -132,10 +135,10 @@ static void restore_changes(struct objects *o, struct unpack *in)
     while (!in->failed && count--) {
         unpack_value(in, id);
         unpack_value(in, operation);
-        if (id > o->object_count)
+        if (id > o->object_count || operation > OPERATION_BITS)
             in->failed = true;
         else
-            object_at(o, id)->modified_by = operation;
+            object_at(o, id)->modified_by = operation & OPERATION_BITS;
     }
 }
 

@@ -18,7 +18,7 @@ static void depend(struct objects *o, struct record_operation *op, uint32_t obje
     if (x->modified_by > op->depends_on && x->modified_by != op->id)
         op->depends_on = x->modified_by;
     if (modifies)
-        x->modified_by = op->id;
+        x->modified_by = op->id & OPERATION_BITS;
 }
 
 /* The objects behind the handles of a call, as far as it has them. */
@@ -176,7 +176,7 @@ static int tag_name(struct objects *o, const struct waiting *w, const struct sca
                                (uint32_t)w->operation.new_object,
                                binds ? NAME_BOUND : NAME_SEEN };
 
-    if (b.object && name_is_dots(b.name))
+    if (b.object && bytes_are_dots(b.name))
         return 0;
     if (b.object)
         return bind(o, &b, s->attributes_new, m, err);
@@ -241,7 +241,7 @@ int tag_reply(struct objects *o, struct waiting *w, const struct scan *s, uint32
         op->new_object = made;
         if (w->binds & ROLE_NAME) { /* maybe behind the handle of what was there before */
             object_at(o, made)->described = false;
-            object_at(o, made)->modified_by = op->id;
+            object_at(o, made)->modified_by = op->id & OPERATION_BITS;
         }
         rc = describe(o, made, s->attributes_new, &m, err);
         if (rc == 0 && root.len)
@@ -251,7 +251,7 @@ int tag_reply(struct objects *o, struct waiting *w, const struct scan *s, uint32
         rc = describe(o, (uint32_t)op->object, s->attributes, &m, err);
     if (rc == 0)
         rc = tag_names(o, w, s, &m, err);
-    if (rc == 0 && made && name_is_dots(name)) { /* now it is known where they lead */
+    if (rc == 0 && made && bytes_are_dots(name)) { /* now it is known where they lead */
         op->path = object_path(o, made, (struct bytes){ 0 }, err);
         rc = op->path ? 0 : -ERR_SYSTEM;
     }

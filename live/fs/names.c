@@ -13,15 +13,10 @@ bool name_is(struct bytes name, const char *text)
     return name.len == strlen(text) && !memcmp(name.data, text, name.len);
 }
 
-static bool is_dots(struct bytes name)
-{
-    return name_is(name, ".") || name_is(name, "..");
-}
-
 bool name_is_good(struct bytes name)
 {
     return name.len && name.len <= FS_NAME_MAX && !memchr(name.data, '/', name.len) &&
-           !memchr(name.data, 0, name.len) && !is_dots(name);
+           !memchr(name.data, 0, name.len) && !bytes_are_dots(name);
 }
 
 /* RFC 1813 s3.2: a name that the server cannot handle is NFS3ERR_ACCES. */
@@ -100,7 +95,7 @@ enum nfsstat3 fs_lookup(struct fs *fs, const struct fs_caller *caller, uint32_t 
 
     if (status != NFS3_OK)
         return status;
-    if (name.data[0] == '.' && is_dots(name)) {
+    if (name.data[0] == '.' && bytes_are_dots(name)) {
         *object = name.len == 1 ? dir : d->parent;
         return NFS3_OK;
     }
@@ -123,7 +118,7 @@ enum nfsstat3 fs_remove(struct fs *fs, const struct fs_caller *caller, uint32_t 
 
     if (status != NFS3_OK)
         return status;
-    if (is_dots(name)) /* RFC 1813 s3.3.13; of REMOVE as Linux */
+    if (bytes_are_dots(name)) /* RFC 1813 s3.3.13; of REMOVE as Linux */
         return !directory ? NFS3ERR_ACCES : name.len == 1 ? NFS3ERR_INVAL : NFS3ERR_EXIST;
     if (!directory_find(d->directory, name, &entry))
         return NFS3ERR_NOENT;
@@ -155,7 +150,7 @@ enum nfsstat3 fs_link(struct fs *fs, const struct fs_caller *caller, uint32_t ob
         return status;
     if (i->type == NF3DIR) /* Linux: ISDIR, which the RFC does not list */
         return NFS3ERR_INVAL;
-    if (is_dots(name) || directory_find(d->directory, name, &entry))
+    if (bytes_are_dots(name) || directory_find(d->directory, name, &entry))
         return NFS3ERR_EXIST;
     if (!permit(d, caller, PERMIT_WRITE | PERMIT_EXECUTE))
         return NFS3ERR_ACCES;
@@ -255,7 +250,7 @@ enum nfsstat3 fs_rename(struct fs *fs, const struct fs_caller *caller, uint32_t 
         status = name_may_seek(fs, caller, to_dir, to);
     if (status != NFS3_OK)
         return status;
-    if (is_dots(from) || is_dots(to))
+    if (bytes_are_dots(from) || bytes_are_dots(to))
         return NFS3ERR_INVAL;
     if (!directory_find(inode_of(fs, from_dir)->directory, from, &r.source))
         return NFS3ERR_NOENT;

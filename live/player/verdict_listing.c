@@ -152,12 +152,6 @@ static struct wanted_name *wanted_find(const struct wanted_names *wanted, uint64
 
 /* --- a reply */
 
-static bool is_dots(struct bytes name)
-{
-    return (name.len == 1 && name.data[0] == '.') ||
-           (name.len == 2 && name.data[0] == '.' && name.data[1] == '.');
-}
-
 static void add_name(struct run *r, const struct listed *entry)
 {
     const struct objects *objects = r->v->setup.objects;
@@ -197,7 +191,7 @@ static void add_entry(struct run *r, const struct listed *entry)
 {
     const struct step_more *more = r->step->more;
 
-    if (!is_dots(entry->name))
+    if (!bytes_are_dots(entry->name))
         add_name(r, entry);
     r->entries++;
     r->cookie = entry->cookie;

@@ -50,12 +50,6 @@ static void take_image(struct attempt *t, uint32_t node)
                          .size = n->size };
 }
 
-static bool is_dots(struct bytes name)
-{
-    return (name.len == 1 || name.len == 2) && name.data[0] == '.' &&
-           name.data[name.len - 1] == '.';
-}
-
 /* "." and "..": NODE_NONE also when it is not known. */
 static uint32_t dots(const struct hierarchy *h, uint32_t directory, struct bytes name)
 {
@@ -81,7 +75,7 @@ static void meet(struct attempt *t, struct rehearsal *r, const struct attempt *a
     t->object = op->node ? op->node : alive(h, node_find(h, e->object));
     t->object2 = op->node2 ? op->node2 : alive(h, node_find(h, e->parent2));
     if (t->object && e->name.data) {
-        if (is_dots(e->name)) {
+        if (bytes_are_dots(e->name)) {
             t->met_itself = true;
             if (effect_finds_name(e)) /* whoever makes or removes one is refused for its name */
                 t->found = dots(h, t->object, e->name);

@@ -111,8 +111,7 @@ static int list_entry(void *ctx, const struct effect_entry *entry)
     const struct spooled *op = t->op;
     uint32_t object = l->index < op->entry_count ? op->entries[l->index] : 0, node;
     struct rehearsal *r = t->r;
-    bool is_dots = entry->name.len == 0 || (entry->name.len <= 2 && entry->name.data[0] == '.' &&
-                                            entry->name.data[entry->name.len - 1] == '.');
+    bool is_dots = entry->name.len == 0 || bytes_are_dots(entry->name);
 
     l->index++;
     node = node_find(r->h, object);

@@ -200,9 +200,7 @@ int compare_pair(struct audit *a, const struct place *p, const struct pair_value
 
 static bool is_dots(struct pair_value v)
 {
-    const uint8_t *p = v.data;
-
-    return v.len == 0 || (v.len <= 2 && p[0] == '.' && p[v.len - 1] == '.');
+    return v.len == 0 || bytes_are_dots((struct bytes){ v.data, v.len });
 }
 
 static int compare_name(struct audit *a, const struct place *p, struct pair_value o,

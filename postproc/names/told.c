@@ -58,13 +58,14 @@ static int tell_object(struct told *t, uint64_t id, struct err *err)
     if (rc < 0)
         return rc;
     x = object_at(t->objects, (uint32_t)id);
-    r.object = (struct record_object){ .id = told_id(&t->object, id),
-                                       .server = t->objects->hosts[x->server],
-                                       .handle = object_handle(t->objects, x),
-                                       .type = x->type,
-                                       .fsid = x->fsid,
-                                       .fileid = x->fileid,
-                                       .time = TIME_NONE };
+    r.object =
+        (struct record_object){ .id = told_id(&t->object, id),
+                                .server = t->objects->hosts[object_volume(t->objects, x)->server],
+                                .handle = object_handle(t->objects, x),
+                                .type = x->type,
+                                .fsid = object_volume(t->objects, x)->fsid,
+                                .fileid = x->fileid,
+                                .time = TIME_NONE };
     return t->out.put(t->out.ctx, &r, err);
 }
 
