@@ -284,15 +284,12 @@ static int make_folder(struct running *p, struct err *err)
     int len = snprintf(p->folder, sizeof(p->folder), "%s/nfstee-XXXXXX",
                        where && *where ? where : "/tmp");
 
-    /* 0700 */
-    if (len >= (int)sizeof(p->folder) || !mkdtemp(p->folder))
+    if (len >= (int)sizeof(p->folder))
         return err_set(err, ERR_SYSTEM, "a folder for the ring's socket, %.200s: %s", p->folder,
-                       strerror(len >= (int)sizeof(p->folder) ? ENAMETOOLONG : errno));
+                       strerror(ENAMETOOLONG));
+    if (janitor_start(&p->janitor, p->folder, err) < 0)
+        return err_prefix(err, "a folder for the ring's socket");
     snprintf(p->attach, sizeof(p->attach), "%s/ring", p->folder);
-    if (janitor_start(&p->janitor, p->folder, err) < 0) {
-        rmdir(p->folder);
-        return -err->code;
-    }
     return 0;
 }
 

@@ -74,13 +74,9 @@ int stage_open(struct stage *stage, const char *beside, struct err *err)
     if (!stage->members)
         return err_memory(err, "the package's files");
     snprintf(stage->folder, sizeof(stage->folder), "%s.part-XXXXXX", beside);
-    if (!mkdtemp(stage->folder))
-        return err_set(err, ERR_SYSTEM, "%s: cannot make a folder beside it: %s", beside,
-                       strerror(errno));
-    if (janitor_start(&stage->janitor, stage->folder, err) == 0)
-        return 0;
-    rmdir(stage->folder);
-    return -err->code;
+    return janitor_start(&stage->janitor, stage->folder, err) < 0
+               ? err_prefix(err, "%s: cannot make a folder beside it", beside)
+               : 0;
 }
 
 void stage_close(struct stage *stage)
