@@ -26,11 +26,11 @@ struct metrics {
     int listening;
 };
 
-int metrics_address(const char *text, struct net_address *to, struct err *err)
+int metrics_address(void *to, const char *text, struct err *err)
 {
     char full[NET_ADDRESS_TEXT];
 
-    if (*text && strlen(text) <= 5 && text[strspn(text, "0123456789")] == '\0') {
+    if (*text && strlen(text) < 20 && text[strspn(text, "0123456789")] == '\0') {
         snprintf(full, sizeof(full), "127.0.0.1:%s", text);
         text = full;
     }

@@ -30,8 +30,9 @@ struct metrics_setup {
     void *ctx;
 };
 
-/* Parses an option's value.  "PORT" alone means that port of 127.0.0.1. */
-int metrics_address(const char *text, struct net_address *to, struct err *err);
+/* Parses an option's value, as struct arg wants it (show/args.h); |to| is a struct net_address.
+ * "PORT" alone means that port of 127.0.0.1. */
+int metrics_address(void *to, const char *text, struct err *err);
 
 /* Listens for requests.  -ERR_USAGE: the table is wrong (metrics_check); -ERR_SYSTEM: the address
  * cannot be used. */

@@ -291,7 +291,6 @@ static int ended(void *ctx, struct err *err)
 static int begin_telling(struct ftnfsd *p, struct err *err)
 {
     const struct server_options *o = &p->options;
-    struct net_address address;
     struct metrics_setup setup;
 
     if (o->control) {
@@ -300,11 +299,9 @@ static int begin_telling(struct ftnfsd *p, struct err *err)
             fault_control_add(p->control, p->server.faults, err) < 0)
             return -err->code;
     }
-    if (!o->metrics)
+    if (!o->metrics.family)
         return 0;
-    if (metrics_address(o->metrics, &address, err) < 0)
-        return err_prefix(err, "--metrics");
-    setup = tell_metrics(&p->server, &address);
+    setup = tell_metrics(&p->server, &o->metrics);
     p->metrics = metrics_new(p->server.loop, &setup, err);
     return p->metrics ? 0 : err_prefix(err, "--metrics");
 }

@@ -5,6 +5,7 @@
  */
 #include "server/options.h"
 #include "base/values.h"
+#include "metrics/metrics.h"
 #include "net/rpc_server.h"
 #include "show/args.h"
 
@@ -158,7 +159,7 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
         { 0, "seed", "N", "seed of the faults' random numbers (1)", set_count, &o->fault_seed },
         { 0, "control", "PATH", "take commands on this Unix socket; see \"ftnfsd ctl\"", set_text,
           &o->control },
-        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", metrics_address, &o->metrics },
         { 0, "record", "FILE", "record its own traffic (.nfsr)", set_text, &o->record },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },

@@ -6,6 +6,7 @@
 #ifndef NFSDIGEST_SERVER_OPTIONS_H
 #define NFSDIGEST_SERVER_OPTIONS_H
 
+#include "net/address.h"
 #include "server/service.h"
 
 #include <stdbool.h>
@@ -26,7 +27,8 @@ struct server_options {
     uint32_t export_count;
     const char *listen[OPTIONS_LISTEN_MAX];
     uint32_t listen_count;
-    const char *record, *control, *metrics;
+    const char *record, *control;
+    struct net_address metrics; /* AF_UNSPEC: none */
     const char *faults[OPTIONS_FAULTS_MAX];
     uint32_t fault_count;
     bool fault_help; /* nothing else is wanted but the list of a fault's words */

@@ -65,7 +65,6 @@ static int begin_ring(struct program *p, struct err *err)
 static int begin_telling(struct program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
-    struct net_address address;
     struct metrics_setup setup;
 
     if (o->control) {
@@ -73,11 +72,9 @@ static int begin_telling(struct program *p, struct err *err)
         if (!p->control || tell_control(p->control, &p->told, err) < 0)
             return err_prefix(err, "--control");
     }
-    if (!o->metrics)
+    if (!o->metrics.family)
         return 0;
-    if (metrics_address(o->metrics, &address, err) < 0)
-        return err_prefix(err, "--metrics");
-    setup = tell_metrics(&p->told, &address);
+    setup = tell_metrics(&p->told, &o->metrics);
     p->metrics = metrics_new(p->told.loop, &setup, err);
     return p->metrics ? 0 : err_prefix(err, "--metrics");
 }
@@ -339,12 +336,12 @@ static int begin(struct program *p, struct err *err)
         result = take_over(p, err);
     if (result == 0)
         result = begin_ring(p, err);
+    if (result == 0) /* before it says where it listens */
+        result = begin_telling(p, err);
     if (result == 0)
         result = begin_relay(p, err);
     if (result == 0)
         result = begin_portmap(p, err);
-    if (result == 0)
-        result = begin_telling(p, err);
     if (result == 0)
         result = await_successor(p, err);
     if (result == 0 && p->options.duration)

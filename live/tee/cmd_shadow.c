@@ -77,14 +77,11 @@ static int mounted(void *ctx, struct bytes root, struct err *err)
 
 static int begin_telling(struct shadowing *p, struct err *err)
 {
-    struct net_address address;
     struct metrics_setup setup;
 
     p->told = (struct told_shadow){ p->loop, p->shadow };
-    if (p->options.metrics) {
-        if (metrics_address(p->options.metrics, &address, err) < 0)
-            return err_prefix(err, "--metrics");
-        setup = tell_shadow_metrics(&p->told, &address);
+    if (p->options.metrics.family) {
+        setup = tell_shadow_metrics(&p->told, &p->options.metrics);
         p->metrics = metrics_new(p->loop, &setup, err);
         if (!p->metrics)
             return err_prefix(err, "--metrics");

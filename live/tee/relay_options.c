@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tee/relay_options.h"
 #include "base/values.h"
+#include "metrics/metrics.h"
 #include "net/address.h"
 #include "net/listen.h"
 #include "show/args.h"
@@ -106,7 +107,7 @@ void relay_options_begin(struct relay_options *o, struct arg *args)
           &o->of_address },
         { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text,
           &o->control },
-        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", metrics_address, &o->metrics },
         { 0, "upgrade", "PATH", "take over from the relay that has this Unix socket,\nand let a successor take over by it",
           set_text, &o->upgrade },
         { 0, "drain", "TIME", "after a successor took over, keep connections so long\n(0)",

@@ -7,6 +7,7 @@
 #define NFSDIGEST_TEE_RELAY_OPTIONS_H
 
 #include "base/err.h"
+#include "net/address.h"
 #include "show/args.h"
 
 #include <stdbool.h>
@@ -17,7 +18,8 @@ enum { RELAY_RULES_MAX = 64 }; /* of --inject; FAULTS_MAX by the control socket 
 
 struct relay_options {
     const char *listen, *to, *mount_listen, *mount_to, *nlm_listen, *nsm_listen;
-    const char *attach, *bind, *ports, *control, *metrics, *upgrade, *portmap;
+    const char *attach, *bind, *ports, *control, *upgrade, *portmap;
+    struct net_address metrics; /* AF_UNSPEC: none */
     uint64_t ring_size, connections, of_address;
     int64_t duration; /* ns; 0: until a signal */
     int64_t drain;    /* ns */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tee/shadow_options.h"
 #include "base/values.h"
+#include "metrics/metrics.h"
 #include "net/address.h"
 #include "rules/rules.h"
 #include "show/args.h"
 #include "tee/find_server.h"
+#include "teelog/teelog.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -82,20 +84,44 @@ static int check_rules(const struct shadow_list *rules, struct err *err)
     return 0;
 }
 
-static int check_page(const char *path, struct err *err)
+/* |path| can be made: its folder is there and can be written to. */
+static int check_folder(const char *option, const char *path, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    size_t len = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+    const char *end = path + strlen(path);
     char folder[PATH_MAX] = ".";
+    size_t len;
 
-    if (strcmp(path, "-") == 0)
-        return err_set(err, ERR_USAGE, "--html needs a file, beside which it writes others");
+    while (end > path && end[-1] == '/')
+        end--;
+    while (end > path && end[-1] != '/')
+        end--;
+    while (end > path + 1 && end[-1] == '/')
+        end--;
+    len = (size_t)(end - path);
     if (len >= sizeof(folder))
-        return err_set(err, ERR_USAGE, "--html: the path is too long");
+        return err_set(err, ERR_USAGE, "%s: the path is too long", option);
     if (len)
         snprintf(folder, sizeof(folder), "%.*s", (int)len, path);
     if (access(folder, W_OK | X_OK) < 0)
-        return err_set(err, ERR_SYSTEM, "--html: %s: %s", folder, strerror(errno));
+        return err_set(err, ERR_SYSTEM, "%s: %s: %s", option, folder, strerror(errno));
+    return 0;
+}
+
+static int check_page(const char *path, struct err *err)
+{
+    if (strcmp(path, "-") == 0)
+        return err_set(err, ERR_USAGE, "--html needs a file, beside which it writes others");
+    return check_folder("--html", path, err);
+}
+
+static int check_log(const char *path, struct err *err)
+{
+    if (teelog_check(path, err) < 0)
+        return err_prefix(err, "--log");
+    if (access(path, F_OK) < 0)
+        return check_folder("--log", path, err);
+    if (access(path, W_OK | X_OK) < 0)
+        return err_set(err, ERR_SYSTEM, "--log: %s: %s", path, strerror(errno));
     return 0;
 }
 
@@ -124,7 +150,7 @@ int shadow_options_check(const struct shadow_options *o, struct err *err)
                        UINT32_MAX);
     if (nfs_address_parse(o->sut, &sut, err) < 0)
         return err_prefix(err, "--sut");
-    if (o->html && check_page(o->html, err) < 0)
+    if (check_log(o->log, err) < 0 || (o->html && check_page(o->html, err) < 0))
         return -err->code;
     return check_rules(&o->rules, err) < 0 ? -err->code : 1;
 }
@@ -155,7 +181,7 @@ void shadow_options_begin(struct shadow_options *o, struct arg *args)
         { 0, "queue", "SIZE", "requests that may wait for the SUT (64M)", set_size, &o->queue_bytes },
         { 0, "timeout", "TIME", "wait so long for an answer of the SUT (10s)", set_duration, &o->timeout },
         { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text, &o->control },
-        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", metrics_address, &o->metrics },
         { 0, "html", "FILE.html", "a page that shows all this, and keeps itself up to date, with\na .js and a .json beside it", set_text, &o->html },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'j', "json", NULL, "print the totals as JSON", set_flag, &o->json },

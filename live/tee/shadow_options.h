@@ -7,6 +7,7 @@
 #define NFSDIGEST_TEE_SHADOW_OPTIONS_H
 
 #include "base/err.h"
+#include "net/address.h"
 #include "show/args.h"
 
 #include <stdbool.h>
@@ -21,7 +22,8 @@ struct shadow_list {
 
 /* Texts are those of |argv|; NULL: not given. */
 struct shadow_options {
-    const char *attach, *relay, *sut, *log, *control, *metrics, *html, *on_mismatch;
+    const char *attach, *relay, *sut, *log, *control, *html, *on_mismatch;
+    struct net_address metrics; /* AF_UNSPEC: none */
     struct shadow_list rules, exclude, only;
     uint64_t sync_bytes, sync_objects; /* a second; 0: no limit */
     uint64_t sync_uid, sync_gid;

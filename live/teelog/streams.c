@@ -8,11 +8,13 @@
 #include "teelog/teelog_parts.h"
 #include "wire/field.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const names[SIDES] = { "reference.nfsr", "sut.nfsr" };
@@ -36,8 +38,38 @@ static int write_all(void *ctx, const void *data, size_t len, struct err *err)
     return 0;
 }
 
+int teelog_check(const char *path, struct err *err)
+{
+    const struct dirent *entry = NULL;
+    DIR *dir = opendir(path);
+    int code;
+
+    if (!dir)
+        return errno == ENOENT ? 0 : err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    do {
+        errno = 0;
+        entry = readdir(dir);
+    } while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    code = entry ? 0 : errno;
+    closedir(dir);
+    if (code)
+        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(code));
+    return entry
+               ? err_set(err, ERR_USAGE, "%s: is not empty; give a new directory for the log", path)
+               : 0;
+}
+
+static int make_directory(const char *path, struct err *err)
+{
+    if (mkdir(path, 0777) < 0 && errno != EEXIST)
+        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    return teelog_check(path, err);
+}
+
 int tee_streams_open(struct teelog *log, struct err *err)
 {
+    if (make_directory(log->dir, err) < 0)
+        return -err->code;
     for (int side = 0; side < SIDES; side++) {
         struct tee_stream *s = &log->stream[side];
         char path[4096];

@@ -7,12 +7,8 @@
 #include "rules/rules.h"
 #include "teelog/teelog_parts.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SECOND INT64_C(1000000000)
 
@@ -377,25 +373,6 @@ static int on_timer(void *ctx, struct err *err)
     return loop_set(log->loop, &log->timer, loop_now(log->loop) + SECOND, err);
 }
 
-static int make_directory(const char *path, struct err *err)
-{
-    const struct dirent *entry = NULL;
-    DIR *dir;
-
-    if (mkdir(path, 0777) < 0 && errno != EEXIST)
-        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    dir = opendir(path);
-    if (!dir)
-        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    do
-        entry = readdir(dir);
-    while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
-    closedir(dir);
-    return entry
-               ? err_set(err, ERR_USAGE, "%s: is not empty; give a new directory for the log", path)
-               : 0;
-}
-
 static void take_options(struct teelog *log, const struct teelog_options *options)
 {
     log->options = *options;
@@ -415,8 +392,8 @@ static int open_parts(struct teelog *log, const struct teelog_options *options, 
     if (rules_load(options->rules, options->rule_count, &log->rules, err) < 0)
         return -err->code;
     log->places.rules = log->rules;
-    if (make_directory(log->dir, err) < 0 || tee_streams_open(log, err) < 0 ||
-        tee_sut_open(log, err) < 0 || tee_judge_open(log, err) < 0)
+    if (tee_streams_open(log, err) < 0 || tee_sut_open(log, err) < 0 ||
+        tee_judge_open(log, err) < 0)
         return -err->code;
     return loop_set(log->loop, &log->timer, loop_clock() + SECOND, err);
 }

@@ -70,6 +70,9 @@ struct teelog_host {
     void *ctx;
 };
 
+/* Looks whether |path| is free for a log: it is empty, or missing.  Changes nothing.  -ERR_USAGE:
+ * it is not empty. */
+int teelog_check(const char *path, struct err *err);
 /* Makes the directory.  -ERR_USAGE: a rule file that cannot be used, or a directory that is not
  * empty. */
 struct teelog *teelog_open(struct loop *loop, const char *dir, const struct teelog_options *options,

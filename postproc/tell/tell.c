@@ -30,7 +30,7 @@ static int begin(struct tell *tell, const struct tell_setup *setup, char listens
     struct net_address address;
     char text[NET_ADDRESS_TEXT];
 
-    if (metrics_address(setup->address, &metrics.address, err) < 0)
+    if (metrics_address(&metrics.address, setup->address, err) < 0)
         return -err->code;
     tell->loop = loop_new(err);
     tell->metrics = tell->loop ? metrics_new(tell->loop, &metrics, err) : NULL;

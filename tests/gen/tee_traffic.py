@@ -224,3 +224,9 @@ def servers(reference=(), sut=(), export="/a(no_root_squash)"):
 def mounted(server):
     client = Client(server)
     return client, client.mount(b"/a")
+
+
+def settle(*shadows):
+    """Waits until all that was asked came through the ring.  The statistics of the last one."""
+    time.sleep(0.2)  # more than a shadow waits between two looks at the ring
+    return [shadow.settle() for shadow in shadows][-1]

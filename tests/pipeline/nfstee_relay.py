@@ -21,6 +21,7 @@ import time
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+from expecting import expect, failures
 from live_client import Client, Ftnfsd, RpcError
 from messages import MOUNT, NFS, NFSACL, PORTMAP
 from tee_peers import (CLIENT, Listener, Retransmitting, connect, free_port, is_reset, read_all,
@@ -28,13 +29,6 @@ from tee_peers import (CLIENT, Listener, Retransmitting, connect, free_port, is_
 from tee_ring import (CLOSED, END_TO_CLIENT, END_TO_SERVER, TO_CLIENT, TO_SERVER, Relay, Ring, ends)
 
 GETATTR = 1
-failures = []
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        failures.append(what)
-        print("%s: %.300r, not %.300r" % (what, got, wanted))
 
 
 def wait_until(condition, seconds=20):
@@ -238,8 +232,8 @@ def test_ports(folder):
             second, second_server = listener.pair(relay, ("127.0.0.3", port))
             seen.append((first_server.getpeername()[1], second_server.getpeername()[1]))
             expect("the table", relay.ctl("statistics")["other_ports"], 1)
-            run = subprocess.run([*relay.command, "--listen", "127.0.0.1:0"], capture_output=True,
-                                 text=True)
+            run = subprocess.run([*relay.command, "--listen", "127.0.0.1:0", "--control", folder + "/other"],
+                                 capture_output=True, text=True)
             expect("a second relay with this table",
                    (run.returncode, "another relay uses this file" in run.stderr), (2, True))
             for s in (first, second, first_server, second_server):

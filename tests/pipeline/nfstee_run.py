@@ -12,20 +12,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+from expecting import expect, failures  # noqa: E402
 from model_xdr import CREATE, GUARDED, LOOKUP, OK, READ, WRITE  # noqa: E402
-from tee_traffic import Shadow, mounted, servers  # noqa: E402
+from tee_traffic import Shadow, mounted, servers, settle  # noqa: E402
 
 USER = 1234
-failures = []
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        failures.append(what)
-        print("%s: %.900r, not %.900r" % (what, got, wanted))
 
 
 class Run(Shadow):
@@ -88,11 +81,6 @@ def files(client, root, count):
 def read(client, handle, *who):
     status, _ = client.nfs(READ, {"object": handle, "offset": 0, "count": 5000}, *who)
     expect("READ", status, OK)
-
-
-def settle(run):
-    time.sleep(0.2)  # more than the shadow waits between two looks at the ring
-    run.settle()
 
 
 def equal():
@@ -173,13 +161,21 @@ def refused():
                            (("--timeout", "0s"), "--timeout: 0"), (("--transparent",), "not an option"),
                            (("--ring", "x"), "--ring"), (("--listen", "127.0.0.1"), "nfstee: --listen: 127"),
                            (("--sut", "nfs://127.0.0.1"), "--sut: "),
+                           (("--log", folder), "--log: %s: is not empty" % folder),
+                           (("--metrics", "70000"), "--metrics: 127.0.0.1:70000: the port"),
+                           (("--shadow-metrics", "x"), "--shadow-metrics: x: the port"),
                            (("--rules", folder + "/none.rules"), "none.rules")):
             done = subprocess.run([*run.command, *words], capture_output=True, text=True, check=False)
-            expect(words, (done.returncode, why in done.stderr), (2, True))
-        done = subprocess.run([*run.command, "--html", folder + "/none/page.html"], capture_output=True,
-                              text=True, check=False)
-        expect("no folder for a page", (done.returncode, done.stdout, done.stderr),
-               (4, "", "nfstee: --html: %s/none: No such file or directory\n" % folder))
+            expect(words, (done.returncode, done.stdout, why in done.stderr), (2, "", True))
+        for option, name in ("--html", "none/page.html"), ("--log", "none/log/"):
+            done = subprocess.run([*run.command, option, "%s/%s" % (folder, name)], capture_output=True,
+                                  text=True, check=False)
+            expect("no folder for " + option, (done.returncode, done.stdout, done.stderr),
+                   (4, "", "nfstee: %s: %s/none: No such file or directory\n" % (option, folder)))
+        done = subprocess.run([*run.command, "--control", folder + "/none/control"], capture_output=True, text=True,
+                              check=False)
+        expect("no folder for a socket", (done.returncode, done.stdout, done.stderr.splitlines()[:1]),
+               (4, "", ["nfstee: --control: %s/none/control: No such file or directory" % folder]))
         done = subprocess.run([*run.command, "--listen", "127.0.0.1:%d" % sut.port], capture_output=True,
                               text=True, check=False)
         expect("a port that is used", (done.returncode, "the relay ended" in done.stderr), (4, True))

@@ -163,7 +163,7 @@ static void begin(struct lab *l)
     *l = (struct lab){ 0 };
     setup.ctx = &l->broken;
     l->loop = loop_new(&err);
-    assert_int_equal(metrics_address("0", &setup.address, &err), 0);
+    assert_int_equal(metrics_address(&setup.address, "0", &err), 0);
     assert_true(net_address_is_loopback(&setup.address));
     l->metrics = metrics_new(l->loop, &setup, &err);
     if (!l->metrics)
@@ -288,12 +288,12 @@ static void test_address(void **state)
     char text[NET_ADDRESS_TEXT];
 
     (void)state;
-    assert_int_equal(metrics_address("9100", &address, &err), 0);
+    assert_int_equal(metrics_address(&address, "9100", &err), 0);
     assert_string_equal(net_address_text(&address, text), "127.0.0.1:9100");
-    assert_int_equal(metrics_address("[::1]:9100", &address, &err), 0);
+    assert_int_equal(metrics_address(&address, "[::1]:9100", &err), 0);
     assert_string_equal(net_address_text(&address, text), "[::1]:9100");
-    assert_true(metrics_address("", &address, &err) < 0);
-    assert_true(metrics_address("99999", &address, &err) < 0);
+    assert_true(metrics_address(&address, "", &err) < 0);
+    assert_true(metrics_address(&address, "99999", &err) < 0);
 }
 
 int main(void)
