@@ -458,6 +458,14 @@ uint64_t engine_named(const struct engine *engine, uint64_t directory, struct by
                : 0;
 }
 
+struct bytes engine_handle(const struct engine *engine, uint64_t object)
+{
+    const struct objects *o = &engine->objects;
+
+    return object && object <= o->object_count ? object_handle(o, object_at(o, (uint32_t)object))
+                                               : (struct bytes){ 0 };
+}
+
 const struct texts *engine_texts(const struct engine *engine)
 {
     return &engine->objects.texts;

@@ -70,6 +70,10 @@ int engine_learn(struct engine *engine, const struct record *record, struct err 
  * the ids of records; 0: it is not known. */
 uint64_t engine_named(const struct engine *engine, uint64_t directory, struct bytes name);
 
+/* The handle of an object, by the id of records; empty: there is none with this id.  Valid until
+ * the next record of an object. */
+struct bytes engine_handle(const struct engine *engine, uint64_t object);
+
 /* Where handles and names in the engine's records lie, some of them: with |small_objects|, all of
  * handles of more than 4 bytes, and of names.  They stay as long as the engine. */
 struct texts;

@@ -11,7 +11,7 @@
 static int go_on(struct shadow *s, struct err *err)
 {
     s->is_checking = false;
-    for (struct request *r = s->pending.first; r; r = r->next)
+    for (struct request *r = request_at(s, s->pending.first); r; r = request_at(s, r->next))
         if (r->is_unlearnt && send_learn(s, r, err) < 0)
             return -err->code;
     loop_idle(s->loop, &s->send);

@@ -13,10 +13,10 @@ void dispatch_unhold(struct shadow *s, uint32_t id)
     struct known *k = known_of(s, id);
 
     k->is_held = false;
-    for (struct touch *t = k->touches; t; t = t->next)
+    for (struct touch *t = touch_at(s, k->touches); t; t = touch_at(s, t->next))
         if (t->is_held) {
             t->is_held = false;
-            send_release(s, t->request);
+            send_release(s, request_of(s, t));
         }
 }
 
@@ -61,8 +61,8 @@ static int leave(struct shadow *s, struct mirror_object *object, enum mirror_sta
 /* The request that made it is under way to the SUT, whose answer will have its handle. */
 static bool is_being_made(const struct shadow *s, const struct mirror_object *object)
 {
-    for (const struct touch *t = known_of(s, object->id)->touches; t; t = t->next)
-        if (t->what.bit == OVERLAP_NEW && touch_changes(t) && request_is_queued(t->request))
+    for (const struct touch *t = touches_of(s, object->id); t; t = touch_at(s, t->next))
+        if (t->bit == OVERLAP_NEW && touch_changes(t) && request_is_queued(request_of(s, t)))
             return true;
     return false;
 }
@@ -110,14 +110,14 @@ static bool was_there(const struct shadow *s, const struct request *r)
 
 int dispatch_mend(struct shadow *s, struct request *r, struct err *err)
 {
-    bool is_known = effect_of(r)->rpc_status != STATUS_NONE && !r->is_partial;
+    bool is_known = effect_of(r)->rpc_status != STATUS_NONE && !rest_of(r)->is_partial;
 
     if (is_known && was_there(s, r))
         return 0;
-    for (uint32_t i = 0; i < r->touch_count; i++) {
-        struct mirror_object *object = mirror_at(s->mirror, r->touches[i].what.object);
+    for (const struct touch *t = touch_at(s, r->touches); t; t = touch_at(s, t->further)) {
+        struct mirror_object *object = mirror_at(s->mirror, t->object);
 
-        if (!object || !touch_changes(&r->touches[i]))
+        if (!object || !touch_changes(t))
             continue;
         if (object->state == MIRROR_COPYING && is_known)
             continue; /* it was noted */
@@ -130,9 +130,9 @@ int dispatch_mend(struct shadow *s, struct request *r, struct err *err)
 
 int dispatch_leave_out(struct shadow *s, struct request *r, enum shadow_fate fate, struct err *err)
 {
-    r->fate = (uint8_t)fate;
+    rest_of(r)->fate = (uint8_t)fate;
     r->stage = STAGE_ENDED;
-    requests_append(&s->recent, r);
+    requests_append(s, &s->recent, r);
     requests_shorten(s, r);
     loop_idle(s->loop, &s->judge);
     return dispatch_mend(s, r, err);
@@ -159,14 +159,14 @@ int dispatch_all_again(struct shadow *s, uint64_t since, struct err *err)
 static bool is_removed_later(const struct shadow *s, const struct request *r, uint32_t which,
                              const struct mirror_object *object)
 {
-    return object->state == MIRROR_GONE && r->stage == STAGE_WAITING && r->known[which] &&
-           known_of(s, object->id)->epoch == r->epochs[which];
+    return object->state == MIRROR_GONE && r->stage == STAGE_WAITING && rest_of(r)->known[which] &&
+           known_of(s, object->id)->epoch == rest_of(r)->epochs[which];
 }
 
 static enum shadow_fate fate_of_object(const struct shadow *s, const struct request *r,
                                        uint32_t which, bool needs_all)
 {
-    uint32_t id = r->objects[which];
+    uint32_t id = rest_of(r)->objects[which];
     const struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
 
     if (!object)
@@ -191,7 +191,7 @@ enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)
     bool is_link = action_makes_name2(effect_action(e)) && !e->parent;
     enum shadow_fate fate;
 
-    if (r->is_partial || e->rpc_status == STATUS_NONE)
+    if (rest_of(r)->is_partial || e->rpc_status == STATUS_NONE)
         return FATE_GAP;
     if (e->program != NFS3_PROGRAM && e->program != NFSACL_PROGRAM)
         return FATE_NOT_NFS;
@@ -255,16 +255,15 @@ static void note_objects(struct shadow *s, struct request *r)
 {
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
         const struct mirror_object *object =
-            r->objects[i] ? mirror_at(s->mirror, r->objects[i]) : NULL;
+            rest_of(r)->objects[i] ? mirror_at(s->mirror, rest_of(r)->objects[i]) : NULL;
 
-        r->known[i] = object && object->state == MIRROR_SYNCHRONIZED;
-        r->epochs[i] = object ? known_of(s, object->id)->epoch : 0;
+        rest_of(r)->known[i] = object && object->state == MIRROR_SYNCHRONIZED;
+        rest_of(r)->epochs[i] = object ? known_of(s, object->id)->epoch : 0;
     }
-    for (uint32_t i = 0; i < r->touch_count; i++) {
-        struct touch *t = &r->touches[i];
-        const struct mirror_object *object = mirror_at(s->mirror, t->what.object);
+    for (struct touch *t = touch_at(s, r->touches); t; t = touch_at(s, t->further)) {
+        const struct mirror_object *object = mirror_at(s->mirror, t->object);
 
-        t->epoch = known_of(s, t->what.object)->epoch;
+        t->epoch = known_of(s, t->object)->epoch;
         t->was_same = object && object->state == MIRROR_SYNCHRONIZED;
     }
 }
@@ -273,7 +272,7 @@ int dispatch(struct shadow *s, struct request *r, struct err *err)
 {
     enum shadow_fate fate = dispatch_fate(s, r);
 
-    r->fate = (uint8_t)fate;
+    rest_of(r)->fate = (uint8_t)fate;
     if (fate == FATE_COMPARED && take_new(s, r, err) < 0)
         return -err->code;
     if (notes_take(s, r, err) < 0)

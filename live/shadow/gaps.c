@@ -155,11 +155,11 @@ int gaps_end_calls(struct shadow *s, struct err *err)
     if (!s->gap_noticed || now - s->gap_noticed < WAIT || now - tap_ring_held(s->ring) < WAIT)
         return 0;
     s->gap_noticed = 0;
-    for (r = s->called.first; r && r->begin <= s->last_lost; r = next) {
-        next = r->next;
+    for (r = request_at(s, s->called.first); r && r->begin <= s->last_lost; r = next) {
+        next = request_at(s, r->next);
         requests_answered(s, r);
         r->end = s->position;
-        r->ended = loop_now(s->loop);
+        rest_of(r)->ended = loop_now(s->loop);
         if (touches_meet(s, r, err) < 0 || dispatch_leave_out(s, r, FATE_GAP, err) < 0)
             return -err->code;
     }

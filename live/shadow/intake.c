@@ -71,7 +71,7 @@ static int find_new(struct shadow *s, struct request *r, struct err *err)
     object = known_object(s, e->new_handle, &why);
     if (!object)
         return why.code == ERR_INPUT ? 0 : err_set(err, ERR_SYSTEM, "%s", why.text);
-    r->objects[TEE_NEW] = object->id;
+    rest_of(r)->objects[TEE_NEW] = object->id;
     reading_identify(r);
     mirror_accessed(s->mirror, object, e->done_time);
     if (object->state != MIRROR_GONE)
@@ -89,12 +89,12 @@ static int end_request(struct shadow *s, struct request *r, const struct record_
     struct named named;
 
     r->end = op->pairing == PAIRED ? op->reply.frame : s->position;
-    r->ended = loop_now(s->loop);
-    r->is_partial |= op->pairing == PAIRED && s->reply_flags & SIGHTING_PARTIAL;
+    rest_of(r)->ended = loop_now(s->loop);
+    rest_of(r)->is_partial |= op->pairing == PAIRED && s->reply_flags & SIGHTING_PARTIAL;
     if (reading_keep(r, op, err) < 0 || find_new(s, r, err) < 0)
         return -err->code;
     named = learn_named(s, r, op);
-    r->took_unknown = s->removed_unknown;
+    rest_of(r)->took_unknown = s->removed_unknown;
     return touches_set(s, r, &named, err);
 }
 

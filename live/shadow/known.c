@@ -32,7 +32,7 @@ struct known *known_get(struct shadow *s, uint32_t object, struct err *err)
     if (k->is_there)
         return k;
     s->born[s->born_count++] = object;
-    *k = (struct known){ .is_there = true, .generation = k->generation + 1 };
+    *k = (struct known){ .is_there = true, .epoch = k->epoch + 1 };
     return k;
 }
 
@@ -46,8 +46,13 @@ struct known_rare *known_rare_get(struct shadow *s, struct known *k, struct err 
     return NULL;
 }
 
-void known_forget(struct shadow *s, struct known *k)
+void known_forget(struct shadow *s, uint32_t object)
 {
+    struct known *k = known_of(s, object);
+
+    for (uint32_t i = 0; i < NAMES_GONE; i++)
+        if (s->names_gone[i].object == object)
+            s->names_gone[i] = (struct name_gone){ 0 };
     if (k->rare)
         pool_give(&s->rare, k->rare);
     k->rare = 0;

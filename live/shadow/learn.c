@@ -4,7 +4,6 @@
  * What the reference's traffic tells of objects: that they are there, their names, which the tap's
  * engine finds, and their attributes.
  */
-#include "base/grow.h"
 #include "shadow/shadow_parts.h"
 #include "wire/nfs3_numbers.h"
 
@@ -23,28 +22,17 @@ static int learn_object(struct shadow *s, const struct record_object *record, st
         object->type = record->type;
     if (record->fileid)
         object->fileid = mirror_fileid(record->fileid);
-    if (GROW_ZERO(s->engine_objects, record->id + 1, s->engine_cap) < 0)
-        return err_memory(err, "objects");
-    s->engine_objects[record->id] =
-        (struct engine_object){ object->id, known_of(s, object->id)->generation };
     return 0;
 }
 
-/* It was not forgotten; then its id may stand for another one, which perhaps only the copy knows.
- */
-static bool is_still(const struct shadow *s, uint32_t object, uint32_t generation)
-{
-    return known_of(s, object)->is_there && known_of(s, object)->generation == generation;
-}
-
-/* The mirror's object; NULL: it was forgotten. */
+/* The mirror's object with an id of the tap's engine; NULL: it was forgotten, and perhaps the copy
+ * alone has found it again. */
 static struct mirror_object *object_of(const struct shadow *s, uint64_t id)
 {
-    const struct engine_object *of = id < s->engine_cap ? &s->engine_objects[id] : NULL;
+    struct bytes handle = tap_handle(s->tap, id);
+    struct mirror_object *object = handle.len ? mirror_find(s->mirror, handle) : NULL;
 
-    return of && of->object && is_still(s, of->object, of->generation)
-               ? mirror_at(s->mirror, of->object)
-               : NULL;
+    return object && object->id < s->known_end && known_of(s, object->id)->is_there ? object : NULL;
 }
 
 static void note_removed(struct shadow *s, uint32_t object)
@@ -67,7 +55,7 @@ static int learn_name(struct shadow *s, const struct record_name *record, struct
         note_removed(s, object->id);
     if (record->event == NAME_GONE)
         s->names_gone[s->next_gone++ % NAMES_GONE] =
-            (struct name_gone){ parent->id, object->id, known_of(s, object->id)->generation,
+            (struct name_gone){ parent->id, object->id,
                                 XXH3_64bits(record->name.data, record->name.len), s->position };
     if (record->event == NAME_REMOVED || record->event == NAME_GONE) {
         mirror_remove_name(s->mirror, object, parent, record->name);
@@ -107,8 +95,7 @@ static uint32_t named_before(const struct shadow *s, const struct request *r, ui
     for (uint32_t i = 0; parent && i < NAMES_GONE; i++) {
         const struct name_gone *n = &s->names_gone[i];
 
-        if (n->parent == parent && n->hash == hash && n->entry > r->begin &&
-            is_still(s, n->object, n->generation))
+        if (n->parent == parent && n->hash == hash && n->entry > r->begin)
             return n->object;
     }
     return 0;
@@ -161,7 +148,7 @@ void learn_forget(struct shadow *s, uint32_t id)
     copy_leave(s->copy, object);
     teelog_forget(s->log, id);
     mirror_forget(s->mirror, object);
-    known_forget(s, known_of(s, id));
+    known_forget(s, id);
 }
 
 void learn_forget_gone(struct shadow *s)
@@ -271,7 +258,8 @@ static void see(struct known *k, const struct saying *it, const struct attribute
  * its reply. */
 static bool names_may_change(const struct shadow *s, uint64_t end)
 {
-    for (const struct request *r = s->called.first; r && r->begin < end; r = r->next)
+    for (const struct request *r = request_at(s, s->called.first); r && r->begin < end;
+         r = request_at(s, r->next))
         if (r->changes_names)
             return true;
     return false;
@@ -298,8 +286,9 @@ static int learn_unchanged(struct shadow *s, struct mirror_object *object, const
 
 static bool changes_object(const struct request *r, uint32_t object)
 {
-    for (uint32_t i = 0; i < r->touch_count; i++)
-        if (r->touches[i].what.object == object && touch_changes(&r->touches[i]))
+    for (const struct touch *t = touch_at(r->shadow, r->touches); t;
+         t = touch_at(r->shadow, t->further))
+        if (t->object == object && touch_changes(t))
             return true;
     return false;
 }
@@ -328,16 +317,16 @@ void learn_links(struct shadow *s, const struct request *r, const struct effect 
         enum whose whose = i == TEE_OBJECT && effect_of(r)->parent ? OF_PARENT : whose_of[i];
         struct attributes a;
 
-        if (r->objects[i] && effect_attributes(sut, whose, &a) && a.type != OBJECT_DIR &&
+        if (rest_of(r)->objects[i] && effect_attributes(sut, whose, &a) && a.type != OBJECT_DIR &&
             a.nlink > 1)
-            known_of(s, r->objects[i])->was_linked = true;
+            known_of(s, rest_of(r)->objects[i])->was_linked = true;
     }
 }
 
 static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct err *err)
 {
     const struct effect *e = effect_of(r);
-    uint32_t id = r->objects[which];
+    uint32_t id = rest_of(r)->objects[which];
     enum whose whose = which == TEE_OBJECT && e->parent ? OF_PARENT : whose_of[which];
     struct mirror_object *object = mirror_at(s->mirror, id);
     struct known *k = known_of(s, id);
@@ -403,7 +392,7 @@ int learn_attributes(struct shadow *s, struct request *r, struct err *err)
         known_of(s, gone)->seen.is_known = false;
     note_unknown_names(s, r);
     for (uint32_t i = 0; i < TEE_OBJECTS; i++)
-        if (r->objects[i] && learn_one(s, r, i, err) < 0)
+        if (rest_of(r)->objects[i] && learn_one(s, r, i, err) < 0)
             return -err->code;
     e = effect_of(r);
     return learn_entries(

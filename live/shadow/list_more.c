@@ -49,7 +49,7 @@ static bool begins_otherwise(const struct effect *ref, const struct effect *sut)
 
 static struct list_more *begin(struct request *r, struct err *err)
 {
-    struct exchange *sut = r->sut;
+    struct exchange *sut = rest_of(r)->sut;
 
     if (!sut->more && !(sut->more = calloc(1, sizeof(*sut->more))))
         err_memory(err, "a listing");
@@ -85,14 +85,14 @@ int list_more(struct request *r, const struct effect *sut, struct err *err)
         return go_on(r, sut, err);
     if (!begin(r, err))
         return -err->code;
-    r->sut->more->stage = MORE_BYTES;
+    rest_of(r)->sut->more->stage = MORE_BYTES;
     return 1;
 }
 
 static int keep(struct request *r, const struct rpc_answer *answer, int64_t ahead, struct err *err)
 {
     struct list_part *part = calloc(1, sizeof(*part));
-    struct list_more *more = r->sut->more;
+    struct list_more *more = rest_of(r)->sut->more;
 
     if (!part || buf_append(&part->call, answer->call.data, answer->call.len) < 0 ||
         buf_append(&part->reply, answer->message.data, answer->message.len) < 0) {
@@ -114,7 +114,7 @@ static int keep(struct request *r, const struct rpc_answer *answer, int64_t ahea
 static int replace(struct request *r, const struct rpc_answer *answer, int64_t ahead,
                    struct err *err)
 {
-    struct exchange *sut = r->sut;
+    struct exchange *sut = rest_of(r)->sut;
 
     sut->call.len = sut->reply.len = 0;
     sut->called = answer->called + ahead;
@@ -128,14 +128,14 @@ static int replace(struct request *r, const struct rpc_answer *answer, int64_t a
 int list_take(struct request *r, const struct rpc_answer *answer, const struct effect *sut,
               int64_t ahead, struct err *err)
 {
-    if (r->sut->more->stage == MORE_PARTS)
+    if (rest_of(r)->sut->more->stage == MORE_PARTS)
         return keep(r, answer, ahead, err) < 0 ? -err->code : go_on(r, sut, err);
     if (!begins_otherwise(effect_of(r), sut))
         return 0;
     if (replace(r, answer, ahead, err) < 0 || listings_note(&r->shadow->listings, r, sut, err) < 0)
         return -err->code;
-    r->sut->status = sut->status;
-    r->sut->succeeded = true;
+    rest_of(r)->sut->status = sut->status;
+    rest_of(r)->sut->succeeded = true;
     return go_on(r, sut, err);
 }
 

@@ -25,7 +25,8 @@ struct listing_key listings_key(const struct request *r, uint64_t cookie)
     /* at their end READDIR and READDIRPLUS say how much they want */
     uint32_t most = body.len >= 4 ? load_be32(body.data + body.len - 4) : 0;
 
-    return (struct listing_key){ e->object, r->flow, cookie, most << 8 | e->procedure->number };
+    return (struct listing_key){ e->object, rest_of(r)->flow, cookie,
+                                 most << 8 | e->procedure->number };
 }
 
 /* How well the place fits; a client may go on over another connection. */
@@ -134,12 +135,12 @@ static void note_all(struct listings *l, struct request *r, const struct effect 
     from = e->asked.cookie ? find(l, &key) : NULL;
     if (from)
         begun = from->sut_cookie;
-    if (from && from->flow == r->flow) /* another client's listing began at another time */
-        r->sut->list = from->begin;
+    if (from && from->flow == rest_of(r)->flow) /* another client's listing began at another time */
+        rest_of(r)->sut->list = from->begin;
     if (!e->asked.cookie)
-        begin = (struct list_begin){ r->begin, r->sut->called };
+        begin = (struct list_begin){ r->begin, rest_of(r)->sut->called };
     else
-        begin = r->sut->list;
+        begin = rest_of(r)->sut->list;
     for (uint32_t i = 0; i < c[REF].count; i++) {
         bool is_last = i + 1 == c[REF].count;
         uint32_t at = is_last || i >= c[SUT].count ? c[SUT].count - 1 : i;

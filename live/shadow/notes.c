@@ -15,9 +15,9 @@ struct bytes notes_contents(const struct request *r)
     if (!reading_operation(r, &op) || !(op.call.flags & SIGHTING_DATA))
         return (struct bytes){ 0 };
     from = reading_of(r)->header.body + op.arguments.len;
-    if (from > r->call_len || op.data_length > r->call_len - from)
+    if (from > rest_of(r)->call_len || op.data_length > rest_of(r)->call_len - from)
         return (struct bytes){ 0 };
-    return (struct bytes){ r->call + from, (uint32_t)op.data_length };
+    return (struct bytes){ rest_of(r)->call + from, (uint32_t)op.data_length };
 }
 
 /* --- sattr3 */
@@ -162,7 +162,7 @@ static bool may_be_still_there(const struct shadow *s, const struct effect *e)
 static int note_move_of_unknown(struct shadow *s, struct request *r, struct err *err)
 {
     struct mirror_object *parent = copied(s, effect_of(r)->parent);
-    struct mirror_object *second = copied(s, r->objects[TEE_PARENT2]);
+    struct mirror_object *second = copied(s, rest_of(r)->objects[TEE_PARENT2]);
 
     if (parent && dispatch_again(s, parent, r->begin, err) < 0)
         return -err->code;

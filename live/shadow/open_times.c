@@ -20,7 +20,7 @@ enum { LOOKS_QUIET = 2, LOOKS_BUSY = 12 };
 
 int open_times_note(struct shadow *s, struct touch *mine, struct touch *theirs, struct err *err)
 {
-    struct known_rare *rare = known_rare_get(s, known_of(s, mine->what.object), err);
+    struct known_rare *rare = known_rare_get(s, known_of(s, mine->object), err);
 
     if (!rare)
         return -err->code;
@@ -29,20 +29,17 @@ int open_times_note(struct shadow *s, struct touch *mine, struct touch *theirs, 
         return 0;
     if (GROW(s->open_times, s->open_count, s->open_cap) < 0)
         return err_memory(err, "objects");
-    s->open_times[s->open_count++] = (struct open_times){ .object = mine->what.object };
+    s->open_times[s->open_count++] = (struct open_times){ .object = mine->object };
     rare->times_open = true;
     return 0;
 }
 
 int open_times_tell(struct shadow *s, const struct request *r, struct err *err)
 {
-    for (uint32_t i = 0; i < r->touch_count; i++) {
-        const struct touch *t = &r->touches[i];
-
-        if (t->opens_times && t->epoch == known_of(s, t->what.object)->epoch &&
-            teelog_open_times(s->log, t->what.object, err) < 0)
+    for (const struct touch *t = touch_at(s, r->touches); t; t = touch_at(s, t->further))
+        if (t->opens_times && t->epoch == known_of(s, t->object)->epoch &&
+            teelog_open_times(s->log, t->object, err) < 0)
             return -err->code;
-    }
     return 0;
 }
 

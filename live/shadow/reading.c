@@ -11,7 +11,7 @@
 
 static struct bytes reply_of(const struct request *r)
 {
-    return (struct bytes){ r->answer, r->reply_len };
+    return (struct bytes){ rest_of(r)->answer, rest_of(r)->reply_len };
 }
 
 /* --- the operation */
@@ -27,9 +27,11 @@ static struct bytes body_of_reply(struct bytes reply)
 
 static struct bytes body_of_call(const struct request *r, const struct rpc_header *h)
 {
-    if (h->body > r->call_len)
+    const struct request_rest *rest = rest_of(r);
+
+    if (!rest->call || h->body > rest->call_len)
         return (struct bytes){ 0 };
-    return (struct bytes){ r->call + h->body, r->call_len - h->body };
+    return (struct bytes){ rest->call + h->body, rest->call_len - h->body };
 }
 
 /* What the messages lead to expect. */
@@ -37,17 +39,18 @@ static struct record_operation expect(const struct request *r, const struct rpc_
                                       struct bytes reply)
 {
     struct bytes arguments = body_of_call(r, h), result = body_of_reply(reply);
-    const struct sighting call = { r->begin, r->begin, r->time, r->call_wire, r->call_flags };
-    const struct sighting answer = { r->end, r->end, r->time, reply.len, 0 };
+    const struct sighting call = { r->begin, r->begin, rest_of(r)->time, rest_of(r)->call_wire,
+                                   rest_of(r)->call_flags };
+    const struct sighting answer = { r->end, r->end, rest_of(r)->time, reply.len, 0 };
 
-    return (struct record_operation){ .flow = r->flow,
+    return (struct record_operation){ .flow = rest_of(r)->flow,
                                       .xid = h->xid,
                                       .program = h->program,
                                       .version = h->version,
                                       .procedure = h->procedure,
                                       .call = call,
                                       .reply = answer,
-                                      .object = r->objects[TEE_OBJECT],
+                                      .object = rest_of(r)->objects[TEE_OBJECT],
                                       .arguments = arguments,
                                       .result = result,
                                       .arguments_wire = h->body_len,
@@ -58,9 +61,11 @@ static bool unpack(const struct request *r, const struct rpc_header *h, struct r
 {
     struct record_operation expected = expect(r, h, reply_of(r));
 
-    if (!r->packed_len)
+    if (!rest_of(r)->packed_len)
         return false;
-    *to = operation_unpack((struct bytes){ r->answer + r->reply_len, r->packed_len }, &expected);
+    *to = operation_unpack(
+        (struct bytes){ rest_of(r)->answer + rest_of(r)->reply_len, rest_of(r)->packed_len },
+        &expected);
     return true;
 }
 
@@ -77,7 +82,7 @@ static void read_reply(const struct request *r, const struct rpc_header *h, stru
     e->result_body = body_of_reply(reply_of(r));
     if (e->result_body.data)
         effect_decode_reply(e);
-    else if (r->is_left_out)
+    else if (rest_of(r)->is_left_out)
         e->succeeded = op.rpc_status == RPC_SUCCESS && op.status == 0;
 }
 
@@ -110,15 +115,15 @@ static int keep(struct request *r, const struct record_operation *op, struct buf
     struct record_operation expected;
     struct reading *reading;
 
-    r->reply_len = (uint32_t)to->len;
+    rest_of(r)->reply_len = (uint32_t)to->len;
     if (buf_reserve(to, (size_t)PACKED_MAX + op->arguments.len + op->result.len) < 0)
         return err_memory(err, "requests"); /* from here on it does not move */
-    expected = expect(r, &reading_of(r)->header, (struct bytes){ to->data, r->reply_len });
+    expected = expect(r, &reading_of(r)->header, (struct bytes){ to->data, rest_of(r)->reply_len });
     if (operation_pack(op, &expected, to, err) < 0)
         return -err->code;
-    r->packed_len = (uint32_t)to->len - r->reply_len;
-    r->answer = take(to);
-    if (!r->answer)
+    rest_of(r)->packed_len = (uint32_t)to->len - rest_of(r)->reply_len;
+    rest_of(r)->answer = take(to);
+    if (!rest_of(r)->answer)
         return err_memory(err, "requests");
     reading = find(r->shadow, r);
     if (reading)
@@ -169,19 +174,20 @@ static void read_messages(const struct request *r, struct reading *to)
 {
     struct effect *e = &to->effect;
     struct rpc_header *h = &to->header;
-    bool is_whole = rpc_parse(r->call, r->call_len, r->call_wire, h) == RPC_OK;
+    bool is_whole =
+        rpc_parse(rest_of(r)->call, rest_of(r)->call_len, rest_of(r)->call_wire, h) == RPC_OK;
 
     e->procedure = is_whole && !h->body_protected
                        ? procedure_find(h->program, h->version, h->procedure)
                        : NULL;
     e->program = h->program;
     e->version = h->version;
-    e->call_time = e->done_time = r->time;
-    e->call_flags = r->call_flags;
+    e->call_time = e->done_time = rest_of(r)->time;
+    e->call_flags = rest_of(r)->call_flags;
     e->rpc_status = e->status = STATUS_NONE;
-    e->object = r->objects[TEE_OBJECT];
-    e->parent2 = r->objects[TEE_PARENT2];
-    e->new_object = r->objects[TEE_NEW];
+    e->object = rest_of(r)->objects[TEE_OBJECT];
+    e->parent2 = rest_of(r)->objects[TEE_PARENT2];
+    e->new_object = rest_of(r)->objects[TEE_NEW];
     e->arguments_body = body_of_call(r, h);
     if (e->arguments_body.data) {
         e->arguments_length = h->body_len;
@@ -197,10 +203,10 @@ void reading_identify(struct request *r)
 
     if (!e)
         return;
-    e->object = r->objects[TEE_OBJECT];
+    e->object = rest_of(r)->objects[TEE_OBJECT];
     e->parent = e->roles & ROLE_PARENT ? e->object : 0;
-    e->parent2 = r->objects[TEE_PARENT2];
-    e->new_object = r->objects[TEE_NEW];
+    e->parent2 = rest_of(r)->objects[TEE_PARENT2];
+    e->new_object = rest_of(r)->objects[TEE_NEW];
 }
 
 const struct reading *reading_of(const struct request *r)

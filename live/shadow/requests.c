@@ -18,36 +18,62 @@ _Static_assert(REQUEST_CHAINS == 1 << 12, "chain_of gives 12 bits");
 
 /* --- lists */
 
-void requests_append(struct request_list *list, struct request *r)
+void requests_append(struct shadow *s, struct request_list *list, struct request *r)
 {
-    r->next = NULL;
-    *(list->last ? &list->last->next : &list->first) = r;
-    list->last = r;
+    r->next = 0;
+    *(list->last ? &request_at(s, list->last)->next : &list->first) = r->id;
+    list->last = r->id;
 }
 
-void requests_take_first(struct request_list *list)
+void requests_take_first(struct shadow *s, struct request_list *list)
 {
-    list->first = list->first->next;
+    if (s->packing.next == list->first)
+        s->packing.next = request_at(s, list->first)->next;
+    list->first = request_at(s, list->first)->next;
     if (!list->first)
-        list->last = NULL;
+        list->last = 0;
 }
 
 static uint32_t xid_of(const struct request *r)
 {
-    return r->call_len < 4 ? 0 : load_be32(r->call);
+    return r->rest->call_len < 4 ? 0 : load_be32(r->rest->call);
 }
 
 void requests_answered(struct shadow *s, struct request *r)
 {
-    struct request **at = &s->by_xid[chain_of(r->flow, xid_of(r))];
+    uint32_t *at = &s->by_xid[chain_of(r->rest->flow, xid_of(r))];
 
-    while (*at != r)
-        at = &(*at)->chain;
+    while (*at != r->id)
+        at = &request_at(s, *at)->chain;
     *at = r->chain;
-    *(r->previous ? &r->previous->next : &s->called.first) = r->next;
-    *(r->next ? &r->next->previous : &s->called.last) = r->previous;
-    r->ready = NULL;
-    r->ended = 0;
+    *(r->previous ? &request_at(s, r->previous)->next : &s->called.first) = r->next;
+    *(r->next ? &request_at(s, r->next)->previous : &s->called.last) = r->previous;
+    r->ready = 0;
+    r->waits = 0;
+}
+
+int requests_begin(struct shadow *s, struct err *err)
+{
+    if (!pool_init(&s->requests, sizeof(struct request)) ||
+        !pool_init(&s->touches, sizeof(struct touch)) ||
+        !pool_init(&s->where, sizeof(struct touch_where)))
+        return err_memory(err, "requests");
+    return 0;
+}
+
+struct request *requests_new(struct shadow *s, struct err *err)
+{
+    struct request_rest *rest = calloc(1, sizeof(*rest));
+    uint32_t id = rest ? pool_new(&s->requests) : 0;
+    struct request *r = request_at(s, id);
+
+    if (!r) {
+        free(rest);
+        err_memory(err, "requests");
+        return NULL;
+    }
+    *r = (struct request){ .shadow = s, .rest = rest, .id = id };
+    return r;
 }
 
 static void free_exchange(struct exchange *sut)
@@ -63,19 +89,26 @@ static void free_exchange(struct exchange *sut)
 
 void requests_free(struct shadow *s, struct request *r)
 {
-    s->counts.waiting_bytes -= r->counted;
+    struct request_rest *rest = r->is_packed ? NULL : r->rest;
+
     touches_clear(s, r);
     reading_drop(s, r);
-    free(r->call);
-    free(r->answer);
-    free_exchange(r->sut);
-    free(r);
+    if (rest) {
+        s->counts.waiting_bytes -= rest->counted;
+        free(rest->call);
+        free(rest->answer);
+        free_exchange(rest->sut);
+        free(rest);
+    } else {
+        packed_drop(r);
+    }
+    pool_give(&s->requests, r->id);
 }
 
 void requests_drop(struct shadow *s, struct request *r)
 {
     s->counts.requests++;
-    s->counts.fates[r->fate]++;
+    s->counts.fates[rest_of(r)->fate]++;
     requests_free(s, r);
 }
 
@@ -83,8 +116,8 @@ static void free_list(struct shadow *s, struct request_list *list)
 {
     struct request *r, *next;
 
-    for (r = list->first; r; r = next) {
-        next = r->next;
+    for (r = request_at(s, list->first); r; r = next) {
+        next = request_at(s, r->next);
         requests_free(s, r);
     }
     *list = (struct request_list){ 0 };
@@ -95,6 +128,10 @@ void requests_free_all(struct shadow *s)
     free_list(s, &s->called);
     free_list(s, &s->recent);
     free_list(s, &s->pending);
+    packed_free(s);
+    pool_free(&s->requests);
+    pool_free(&s->touches);
+    pool_free(&s->where);
 }
 
 static uint64_t exchange_bytes(const struct exchange *sut)
@@ -107,23 +144,34 @@ static uint64_t exchange_bytes(const struct exchange *sut)
 
 uint64_t requests_bytes(const struct request *r)
 {
-    return sizeof(*r) + r->touch_count * sizeof(*r->touches) + r->call_len + r->reply_len +
-           r->packed_len + (r->sut ? exchange_bytes(r->sut) : 0);
+    const struct request_rest *rest = rest_of(r);
+    uint64_t touches = 0;
+
+    for (const struct touch *t = touch_at(r->shadow, r->touches); t;
+         t = touch_at(r->shadow, t->further))
+        touches += sizeof(*t) + (t->where ? sizeof(struct touch_where) : 0);
+    return sizeof(*r) + sizeof(*rest) + touches + rest->call_len + rest->reply_len +
+           rest->packed_len + (rest->sut ? exchange_bytes(rest->sut) : 0);
 }
 
 void requests_count(struct request *r)
 {
     uint32_t bytes = (uint32_t)requests_bytes(r);
 
-    r->shadow->counts.waiting_bytes += (uint64_t)bytes - r->counted;
-    r->counted = bytes;
+    r->shadow->counts.waiting_bytes += (uint64_t)bytes - rest_of(r)->counted;
+    rest_of(r)->counted = bytes;
 }
 
 struct exchange *requests_exchange(struct request *r, struct err *err)
 {
-    if (!r->sut && !(r->sut = calloc(1, sizeof(*r->sut))))
+    struct request_rest *rest = rest_of(r);
+
+    /* one that is still packed could not be opened */
+    if (r->is_packed || (!rest->sut && !(rest->sut = calloc(1, sizeof(*rest->sut))))) {
         err_memory(err, "requests");
-    return r->sut;
+        return NULL;
+    }
+    return rest->sut;
 }
 
 void requests_sum_up(struct request *r, const struct effect *e)
@@ -140,17 +188,18 @@ void requests_shorten(struct shadow *s, struct request *r)
     enum { SHORT = 2048 };
     uint8_t *shorter;
 
-    r->is_left_out = true;
+    rest_of(r)->is_left_out = true;
     reading_drop(s, r);
-    if (r->call_len > SHORT && (shorter = realloc(r->call, SHORT))) {
-        r->call = shorter;
-        r->call_len = SHORT;
+    if (rest_of(r)->call_len > SHORT && (shorter = realloc(rest_of(r)->call, SHORT))) {
+        rest_of(r)->call = shorter;
+        rest_of(r)->call_len = SHORT;
     }
-    if (r->reply_len > SHORT) {
-        memmove(r->answer, r->answer + r->reply_len, r->packed_len);
-        r->reply_len = 0;
-        if ((shorter = realloc(r->answer, r->packed_len)))
-            r->answer = shorter;
+    if (rest_of(r)->reply_len > SHORT) {
+        memmove(rest_of(r)->answer, rest_of(r)->answer + rest_of(r)->reply_len,
+                rest_of(r)->packed_len);
+        rest_of(r)->reply_len = 0;
+        if ((shorter = realloc(rest_of(r)->answer, rest_of(r)->packed_len)))
+            rest_of(r)->answer = shorter;
     }
 }
 
@@ -158,10 +207,11 @@ void requests_shorten(struct shadow *s, struct request *r)
 
 struct request *requests_find(const struct shadow *s, const struct record_operation *op)
 {
-    struct request *r = s->by_xid[chain_of(op->flow, op->xid)];
+    struct request *r = request_at(s, s->by_xid[chain_of(op->flow, op->xid)]);
 
-    while (r && (r->flow != op->flow || xid_of(r) != op->xid || r->begin != op->call.frame))
-        r = r->chain;
+    while (r &&
+           (rest_of(r)->flow != op->flow || xid_of(r) != op->xid || r->begin != op->call.frame))
+        r = request_at(s, r->chain);
     return r;
 }
 
@@ -188,13 +238,13 @@ static int decode(struct shadow *s, struct request *r, struct err *err)
     if (find_object(s, e->handle, &object, err) < 0 ||
         find_object(s, e->handle2, &parent2, err) < 0)
         return -err->code;
-    r->objects[TEE_OBJECT] = object;
-    r->objects[TEE_PARENT2] = parent2;
+    rest_of(r)->objects[TEE_OBJECT] = object;
+    rest_of(r)->objects[TEE_PARENT2] = parent2;
     reading_identify(r);
     if (object)
-        mirror_accessed(s->mirror, mirror_at(s->mirror, object), r->time);
+        mirror_accessed(s->mirror, mirror_at(s->mirror, object), rest_of(r)->time);
     if (parent2 && parent2 != object)
-        mirror_accessed(s->mirror, mirror_at(s->mirror, parent2), r->time);
+        mirror_accessed(s->mirror, mirror_at(s->mirror, parent2), rest_of(r)->time);
     return touches_set(s, r, &(struct named){ 0 }, err);
 }
 
@@ -208,40 +258,42 @@ static void note_late(struct shadow *s, const struct request *r)
 
 static void list_called(struct shadow *s, struct request *r)
 {
-    struct request *before = s->called.last;
+    struct request *before = request_at(s, s->called.last);
 
     while (before && before->begin > r->begin)
-        before = before->previous;
-    r->previous = before;
+        before = request_at(s, before->previous);
+    r->previous = before ? before->id : 0;
     r->next = before ? before->next : s->called.first;
-    *(before ? &before->next : &s->called.first) = r;
-    *(r->next ? &r->next->previous : &s->called.last) = r;
+    *(before ? &before->next : &s->called.first) = r->id;
+    *(r->next ? &request_at(s, r->next)->previous : &s->called.last) = r->id;
 }
 
 int requests_called(struct shadow *s, const struct engine_tapped *tapped, struct err *err)
 {
     const struct message *m = tapped->message;
-    struct request *r = calloc(1, sizeof(*r));
-    struct request **chain;
+    struct request *r = requests_new(s, err);
+    struct request_rest *rest;
+    uint32_t *chain;
 
-    if (r)
-        r->call = malloc(m->cap_len + 1);
-    if (!r || !r->call) {
-        free(r);
+    if (!r)
+        return -err->code;
+    rest = r->rest;
+    rest->call = malloc(m->cap_len + 1);
+    if (!rest->call) {
+        requests_free(s, r);
         return err_memory(err, "requests");
     }
-    memcpy(r->call, m->data, m->cap_len);
-    r->call_len = m->cap_len;
-    r->call_wire = m->wire_len;
-    r->call_flags = (uint16_t)m->flags;
-    r->shadow = s;
-    r->flow = m->flow->id;
+    memcpy(rest->call, m->data, m->cap_len);
+    rest->call_len = m->cap_len;
+    rest->call_wire = m->wire_len;
+    rest->call_flags = (uint16_t)m->flags;
+    rest->flow = m->flow->id;
+    rest->time = m->time;
+    rest->is_partial = m->flags & SIGHTING_PARTIAL;
     r->begin = m->frame;
-    r->time = m->time;
-    r->is_partial = m->flags & SIGHTING_PARTIAL;
-    chain = &s->by_xid[chain_of(r->flow, xid_of(r))];
+    chain = &s->by_xid[chain_of(rest->flow, xid_of(r))];
     r->chain = *chain;
-    *chain = r;
+    *chain = r->id;
     list_called(s, r);
     note_late(s, r);
     s->last_called = r;

@@ -53,7 +53,7 @@ static bool was_steady(const struct scrub_lane *lane)
     const struct known *k = known_of(s, lane->object);
     bool depends_on_names = k->was_linked;
 
-    if (k->generation != lane->generation || !is_steady(s, lane->object))
+    if (!is_steady(s, lane->object))
         return false;
     depends_on_names |= mirror_at(s->mirror, lane->object)->is_root;
     return k->epoch == lane->epoch && rare_of(s, k)->changed <= lane->begin &&
@@ -86,7 +86,6 @@ static void begin(struct scrub_lane *lane, uint32_t id)
     struct known *k = known_of(s, id);
 
     lane->object = id;
-    lane->generation = k->generation;
     lane->epoch = k->epoch;
     lane->procedure = 0;
     lane->begin = s->position;

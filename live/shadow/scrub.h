@@ -54,7 +54,7 @@ struct scrub_side {
 struct scrub_lane {
     struct shadow *shadow;
     struct scrub_side sides[SIDES];
-    uint32_t object, generation, epoch; /* |object| 0: the lane is free */
+    uint32_t object, epoch; /* |object| 0: the lane is free */
     uint32_t procedure;
     uint64_t begin;  /* entry up to which the ring was read, */
     int64_t started; /* and ns since 1970: when the first question was asked */

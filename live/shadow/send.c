@@ -29,9 +29,9 @@ enum { GUARDS_MAX = 16 };
 
 static void make_ready(struct shadow *s, struct request *r)
 {
-    r->ready = NULL;
-    *(s->last_ready ? &s->last_ready->ready : &s->ready) = r;
-    s->last_ready = r;
+    r->ready = 0;
+    *(s->last_ready ? &request_at(s, s->last_ready)->ready : &s->ready) = r->id;
+    s->last_ready = r->id;
     loop_idle(s->loop, &s->send);
 }
 
@@ -50,8 +50,8 @@ static bool has_room(const struct shadow *s, const struct request *r)
     uint64_t most = s->limits.queue, bytes = s->limits.queue_bytes;
     bool changes = false;
 
-    for (uint32_t i = 0; i < r->touch_count; i++)
-        changes |= touch_changes(&r->touches[i]);
+    for (const struct touch *t = touch_at(s, r->touches); t; t = touch_at(s, t->further))
+        changes |= touch_changes(t);
     if (!changes) {
         most -= most / 4;
         bytes -= bytes / 4;
@@ -68,23 +68,25 @@ int send_queue(struct shadow *s, struct request *r, struct err *err)
     order_find(s, r);
     r->number = s->queued++;
     r->stage = STAGE_WAITING;
-    requests_append(&s->pending, r);
+    requests_append(s, &s->pending, r);
+    if (!s->packing.next)
+        s->packing.next = r->id;
     s->counts.waiting++;
     requests_count(r);
     if (!r->waits)
         make_ready(s, r);
+    packed_pack(s);
     return 0;
 }
 
 static int note_changes(struct shadow *s, const struct request *r, struct err *err)
 {
-    for (uint32_t i = 0; i < r->touch_count; i++) {
+    for (const struct touch *t = touch_at(s, r->touches); t; t = touch_at(s, t->further)) {
         struct known_rare *rare;
 
-        if (!touch_changes(&r->touches[i]) &&
-            !(sut_of(r)->succeeded && touch_may_change(&r->touches[i])))
+        if (!touch_changes(t) && !(sut_of(r)->succeeded && touch_may_change(t)))
             continue;
-        rare = known_rare_get(s, known_of(s, r->touches[i].what.object), err);
+        rare = known_rare_get(s, known_of(s, t->object), err);
         if (!rare)
             return -err->code;
         rare->changed = r->end;
@@ -99,7 +101,7 @@ static int done(struct shadow *s, struct request *r, enum shadow_fate fate, stru
     if (r->stage == STAGE_SENT || r->stage == STAGE_ASKING)
         s->counts.in_flight--;
     r->stage = STAGE_ANSWERED;
-    r->fate = (uint8_t)fate;
+    rest_of(r)->fate = (uint8_t)fate;
     s->counts.waiting--;
     requests_count(r);
     if (note_changes(s, r, err) < 0)
@@ -112,14 +114,14 @@ static int done(struct shadow *s, struct request *r, enum shadow_fate fate, stru
 
 int send_give_up(struct shadow *s, bool anew, struct err *err)
 {
-    for (struct request *r = s->pending.first; r; r = r->next) {
+    for (struct request *r = request_at(s, s->pending.first); r; r = request_at(s, r->next)) {
         if (r->stage == STAGE_WAITING && done(s, r, FATE_SUT_GONE, err) < 0)
             return -err->code;
         r->is_void |= anew;
         if (anew && r->stage == STAGE_ANSWERED) /* nobody knows by which of them */
-            r->fate = FATE_SUT_GONE;
+            rest_of(r)->fate = FATE_SUT_GONE;
     }
-    s->ready = s->last_ready = NULL;
+    s->ready = s->last_ready = 0;
     return 0;
 }
 
@@ -128,11 +130,6 @@ int send_give_up(struct shadow *s, bool anew, struct err *err)
 static bool is_same(struct bytes a, struct bytes b)
 {
     return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
-}
-
-static bool is_dots(struct bytes name)
-{
-    return name.len && name.len <= 2 && memcmp(name.data, "..", name.len) == 0;
 }
 
 /* The SUT gave the handle of another object, which the reference still has: there the name stands
@@ -178,7 +175,7 @@ static int take_handle(struct shadow *s, struct request *r, const struct effect 
     }
     if (!object || !e->succeeded)
         return 0;
-    if (is_dots(e->name)) /* above the export, maybe; what is in it has another name */
+    if (bytes_are_dots(e->name)) /* above the export, maybe; what is in it has another name */
         return 0;
     if (effect_makes_name(e) && object->sut_handle_len && sut->succeeded && sut->new_handle.len &&
         !is_same(mirror_sut_handle(s->mirror, object), sut->new_handle) && e->parent)
@@ -224,9 +221,9 @@ static bool is_guard_late(struct request *r, const struct effect *sut)
     const struct effect *e = effect_of(r);
 
     if (!(e->asked.bits & ASKED_GUARD) || sut->status != NFS3ERR_NOT_SYNC ||
-        e->status == NFS3ERR_NOT_SYNC || r->sut->guards >= GUARDS_MAX)
+        e->status == NFS3ERR_NOT_SYNC || rest_of(r)->sut->guards >= GUARDS_MAX)
         return false;
-    r->sut->has_ctime = false;
+    rest_of(r)->sut->has_ctime = false;
     return true;
 }
 
@@ -237,8 +234,8 @@ static int learn_answer(struct shadow *s, struct request *r, const struct effect
 
     if (r->action == ACTION_LIST && listings_note(&s->listings, r, &sut, err) < 0)
         return -err->code;
-    r->sut->succeeded = sut.succeeded;
-    r->sut->status = sut.status;
+    rest_of(r)->sut->succeeded = sut.succeeded;
+    rest_of(r)->sut->status = sut.status;
     learn_links(s, r, &sut);
     return take_handle(s, r, &sut, err);
 }
@@ -293,9 +290,9 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
         if (is_guard_late(r, &sut))
             return send_again(s, r);
     }
-    if (keep(&r->sut->call, answer->call) < 0)
+    if (keep(&rest_of(r)->sut->call, answer->call) < 0)
         return err_memory(err, "requests");
-    r->sut->called = answer->called + ahead;
+    rest_of(r)->sut->called = answer->called + ahead;
     send_note_unsettled(s);
     if (answer->outcome != RPC_ANSWERED) {
         if (s->is_down && !s->is_given_up) {
@@ -305,10 +302,10 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
         }
         return done(s, r, s->is_down ? FATE_SUT_GONE : FATE_UNANSWERED, err);
     }
-    r->sut->has_reply = true;
-    r->sut->arrived = answer->arrived + ahead;
+    rest_of(r)->sut->has_reply = true;
+    rest_of(r)->sut->arrived = answer->arrived + ahead;
     latencies_add(s, r, SUT, answer->arrived - answer->called);
-    if (keep(&r->sut->reply, answer->message) < 0)
+    if (keep(&rest_of(r)->sut->reply, answer->message) < 0)
         return err_memory(err, "requests");
     r->is_unlearnt = s->is_checking; /* perhaps another server answered it */
     if (s->is_checking)
@@ -323,7 +320,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
 
 int send_learn(struct shadow *s, struct request *r, struct err *err)
 {
-    struct bytes reply = { r->sut->reply.data, (uint32_t)r->sut->reply.len };
+    struct bytes reply = { rest_of(r)->sut->reply.data, (uint32_t)rest_of(r)->sut->reply.len };
     struct rpc_header header;
     struct rpc_answer answer = { .header = &header };
     struct effect sut;
@@ -348,7 +345,7 @@ static int on_ctime(void *ctx, const struct rpc_answer *answer, struct err *err)
 
     if (answer->outcome == RPC_CANCELLED)
         return 0;
-    sut = r->sut;
+    sut = rest_of(r)->sut;
     if (r->is_void)
         return done(r->shadow, r, FATE_SUT_GONE, err);
     if (answer->outcome != RPC_ANSWERED)
@@ -368,7 +365,7 @@ static int on_ctime(void *ctx, const struct rpc_answer *answer, struct err *err)
 
 static int ask_ctime(struct shadow *s, struct request *r, struct err *err)
 {
-    const struct mirror_object *object = mirror_at(s->mirror, r->objects[TEE_OBJECT]);
+    const struct mirror_object *object = mirror_at(s->mirror, rest_of(r)->objects[TEE_OBJECT]);
     const struct rpc_target target = { NFS3_PROGRAM, NFS3_VERSION, NFSPROC3_GETATTR,
                                        s->setup.credential };
     struct xdr_put *put = rpc_client_begin(s->sut, &target);
@@ -377,7 +374,7 @@ static int ask_ctime(struct shadow *s, struct request *r, struct err *err)
         return RPC_CLIENT_FULL;
     xdr_put_opaque(put, object ? mirror_sut_handle(s->mirror, object) : (struct bytes){ 0 });
     r->stage = STAGE_ASKING;
-    r->sut->guards++;
+    rest_of(r)->sut->guards++;
     s->counts.in_flight++;
     return rpc_client_end(s->sut, on_ctime, r, NULL, err);
 }
@@ -397,7 +394,7 @@ static int send_one(struct shadow *s, struct request *r, struct err *err)
         return done(s, r, fate, err);
     if (!requests_exchange(r, err))
         return -err->code;
-    if (reading->effect.asked.bits & ASKED_GUARD && !r->sut->has_ctime)
+    if (reading->effect.asked.bits & ASKED_GUARD && !rest_of(r)->sut->has_ctime)
         return ask_ctime(s, r, err);
     put = rpc_client_begin(s->sut, &target);
     if (!put)
@@ -409,27 +406,27 @@ static int send_one(struct shadow *s, struct request *r, struct err *err)
     }
     r->stage = STAGE_SENT;
     s->counts.in_flight++;
-    return rpc_client_end(s->sut, r->sut->more ? on_more : on_answer, r, NULL, err);
+    return rpc_client_end(s->sut, rest_of(r)->sut->more ? on_more : on_answer, r, NULL, err);
 }
 
 int send_run(void *ctx, struct err *err)
 {
     struct shadow *s = ctx;
-    int result = 0;
+    int result = s->packing.failed ? err_memory(err, "requests") : 0;
 
-    while (s->ready && s->counts.in_flight < s->limits.in_flight && !s->is_checking &&
-           !s->is_ending) {
-        struct request *r = s->ready;
+    while (result == 0 && s->ready && s->counts.in_flight < s->limits.in_flight &&
+           !s->is_checking && !s->is_ending) {
+        struct request *r = request_at(s, s->ready);
 
         s->ready = r->ready;
         if (!s->ready)
-            s->last_ready = NULL;
+            s->last_ready = 0;
         result = send_one(s, r, err);
         if (result == RPC_CLIENT_FULL) { /* |room| goes on */
             r->ready = s->ready;
-            s->ready = r;
+            s->ready = r->id;
             if (!s->last_ready)
-                s->last_ready = r;
+                s->last_ready = r->id;
             return 0;
         }
         if (result < 0)

@@ -304,7 +304,8 @@ struct shadow *shadow_new(const struct shadow_setup *setup, struct err *err)
     s->look = (struct timer){ .due = verdicts_look, .ctx = s };
     set_limits(s);
     latencies_begin(s);
-    if (open_parts(s, err) < 0 || loop_set(s->loop, &s->look, loop_clock(), err) < 0) {
+    if (requests_begin(s, err) < 0 || open_parts(s, err) < 0 ||
+        loop_set(s->loop, &s->look, loop_clock(), err) < 0) {
         shadow_free(s);
         return NULL;
     }
@@ -389,6 +390,5 @@ void shadow_free(struct shadow *s)
     known_free_all(s);
     free(s->gone);
     free(s->open_times);
-    free(s->engine_objects);
     free(s);
 }

@@ -23,13 +23,15 @@
  * A successful change of an object that is synchronized reaches the SUT, or the object is copied
  * again.
  *
- * Memory: that of the mirror, of the tap's engine and of the copy, and 80 bytes, for each object,
+ * Memory: that of the mirror, of the tap's engine and of the copy, and 48 bytes, for each object,
  * and 72 more if it was changed or not synchronized for a while; that of the log; 1 MiB of
  * histograms; |queue_bytes| for requests on their way to the SUT (request_parts.h), and those that
- * it has answered and that wait for their turn in the log, with the messages of both servers;
- * beyond that come only the SUT's answers to requests that were there before it was reached (of a
- * listing up to 16 MiB); and the calls that the reference has not answered: at most as many as the
- * engine keeps (flow/options.h), with all their bytes.  tests/bench/tee_memory.py measures it.
+ * it has answered and that wait for their turn in the log, with the messages of both servers (less
+ * if many wait, and at most half as much again while some of those are opened: packed.c, which
+ * takes 1 MiB itself); beyond that come only the SUT's answers to requests that were there before
+ * it was reached (of a listing up to 16 MiB); and the calls that the reference has not answered: at
+ * most as many as the engine keeps (flow/options.h), with all their bytes.
+ * tests/bench/tee_memory.py measures it.
  */
 #ifndef NFSDIGEST_SHADOW_SHADOW_H
 #define NFSDIGEST_SHADOW_SHADOW_H

@@ -56,9 +56,10 @@ struct known_rare {
     int64_t differed; /* ns of the loop's clock: until then attributes do not let it be copied */
 };
 
+enum { KNOWN_EPOCHS = (1 << 20) - 1 };
+
 /* Beside the mirror's object with the same id. */
 struct known {
-    struct touch *touches; /* the first one; |previous| of that is the last one */
     struct attributes_seen seen;
     uint64_t copied : 48; /* entry up to which the ring was read when it was synchronized */
     uint64_t is_there : 1;
@@ -68,11 +69,11 @@ struct known {
     uint64_t is_linked : 1;  /* and these are more than one */
     uint64_t was_linked : 1; /* has or had more than one name, on one of the servers */
     uint64_t played : 44;    /* when it was synchronized: known_played */
-    uint64_t epoch : 20;     /* how often it ceased to be synchronized, modulo 2^20 */
-    uint32_t generation;     /* of the mirror's id */
+    uint64_t epoch : 20;     /* how often it ceased to be synchronized, or to be, modulo 2^20 */
+    uint32_t touches;        /* the first one; |previous| of that is the last one */
     uint32_t rare;           /* known_rare_get; or 0 */
 };
-_Static_assert(sizeof(struct known) <= 56, "the memory of an object");
+_Static_assert(sizeof(struct known) <= 48, "the memory of an object");
 
 /* |played| is in units of 2^18 ns, a quarter of a ms, rounded up: until 2116. */
 enum { PLAYED_SHIFT = 18 };
@@ -90,8 +91,8 @@ enum { KNOWN_CHUNK = 1024 };
 /* A name that went because a reply said that its object has one link: the request that took it may
  * be answered later. */
 struct name_gone {
-    uint32_t parent, object, generation; /* the last one: of |object| */
-    uint64_t hash, entry;                /* of the name; of the reply */
+    uint32_t parent, object;
+    uint64_t hash, entry; /* of the name; of the reply */
 };
 
 enum { NAMES_GONE = 64 };
@@ -106,11 +107,6 @@ struct gone_early {
 struct open_times {
     uint32_t object;
     uint32_t calm; /* looks at which no request touched it, the latest ones */
-};
-
-/* An object of the tap's engine. */
-struct engine_object {
-    uint32_t object, generation; /* the mirror's; 0: none */
 };
 
 /* --- listings.c: where the SUT's listing goes on when the reference's does.  A reply has a place
@@ -174,18 +170,18 @@ struct shadow {
     struct pool rare;   /* struct known_rare */
     uint32_t *born;     /* objects that the latest message showed first */
     uint32_t born_count, born_cap;
-    struct engine_object *engine_objects; /* by the engine's id */
-    uint32_t engine_cap;
     struct gone_early *gone; /* objects that the copy did not find any more */
     uint32_t gone_count, gone_cap;
 
     /* requests */
-    struct request *by_xid[REQUEST_CHAINS];
+    struct pool requests, touches, where; /* struct request, touch, touch_where */
+    uint32_t by_xid[REQUEST_CHAINS];
     struct request_list called;  /* by |begin| */
     struct request_list recent;  /* STAGE_ENDED, by |end| */
     struct request_list pending; /* from STAGE_WAITING on, by |end| */
-    struct request *ready, *last_ready;
-    uint32_t queued;                /* so many came to the queue, modulo 2^32 */
+    uint32_t ready, last_ready;
+    uint32_t queued; /* so many came to the queue, modulo 2^32 */
+    struct packing packing;
     uint64_t position;              /* the last entry with a message, */
     int64_t position_time;          /* and its time, ns since 1970 */
     uint64_t first_lost, last_lost; /* entries, of a series of gaps (gaps.c) */
@@ -233,15 +229,35 @@ int intake_message(void *ctx, const struct engine_tapped *tapped, struct err *er
 int intake_record(void *ctx, const struct record *record, struct err *err);
 int intake_gap(void *ctx, const struct tap_gap *gap, struct err *err);
 
+/* --- numbers of requests and touches; 0: NULL */
+
+static inline struct request *request_at(const struct shadow *s, uint32_t id)
+{
+    return id ? pool_at(&s->requests, id) : NULL;
+}
+
+static inline struct touch *touch_at(const struct shadow *s, uint32_t id)
+{
+    return id ? pool_at(&s->touches, id) : NULL;
+}
+
+static inline struct request *request_of(const struct shadow *s, const struct touch *t)
+{
+    return pool_at(&s->requests, t->request);
+}
+
 /* --- requests.c: calls that the reference has not answered, and all lists */
 
+int requests_begin(struct shadow *s, struct err *err);
+/* A new one, all zeros but for its |rest|.  NULL: no memory. */
+struct request *requests_new(struct shadow *s, struct err *err);
 /* Takes a client's call. */
 int requests_called(struct shadow *s, const struct engine_tapped *tapped, struct err *err);
 struct request *requests_find(const struct shadow *s, const struct record_operation *operation);
 /* Takes it out of the table of calls and out of its list. */
 void requests_answered(struct shadow *s, struct request *r);
-void requests_append(struct request_list *list, struct request *r);
-void requests_take_first(struct request_list *list);
+void requests_append(struct shadow *s, struct request_list *list, struct request *r);
+void requests_take_first(struct shadow *s, struct request_list *list);
 /* Frees one that is in no list, and counts what became of it. */
 void requests_drop(struct shadow *s, struct request *r);
 /* Frees it without counting. */
@@ -249,7 +265,8 @@ void requests_free(struct shadow *s, struct request *r);
 void requests_free_all(struct shadow *s);
 /* With the messages of the SUT. */
 uint64_t requests_bytes(const struct request *r);
-/* Counts its bytes as they are now, in |waiting_bytes|, until it is freed. */
+/* Counts its bytes as they are now, in |waiting_bytes|, until it is freed: packed ones are freed by
+ * requests_free_all alone. */
 void requests_count(struct request *r);
 /* Sets what others look at, so that they need not read it. */
 void requests_sum_up(struct request *r, const struct effect *effect);
@@ -266,6 +283,12 @@ static inline struct known *known_of(const struct shadow *s, uint32_t object)
     return &s->known[object / KNOWN_CHUNK][object % KNOWN_CHUNK];
 }
 
+/* The first touch of the object; or NULL. */
+static inline struct touch *touches_of(const struct shadow *s, uint32_t object)
+{
+    return touch_at(s, known_of(s, object)->touches);
+}
+
 /* The same for an object that may be new here.  NULL: no memory. */
 struct known *known_get(struct shadow *s, uint32_t object, struct err *err);
 /* To write to.  NULL: no memory. */
@@ -277,7 +300,7 @@ static inline const struct known_rare *rare_of(const struct shadow *s, const str
 
     return k->rare ? pool_at(&s->rare, k->rare) : &none;
 }
-void known_forget(struct shadow *s, struct known *k);
+void known_forget(struct shadow *s, uint32_t object);
 void known_free_all(struct shadow *s);
 /* The latest message showed it first. */
 bool known_is_new(const struct shadow *s, uint32_t object);
@@ -294,6 +317,7 @@ struct named {
 
 int touches_set(struct shadow *s, struct request *r, const struct named *named, struct err *err);
 void touches_clear(struct shadow *s, struct request *r);
+struct overlap_touch touch_what(const struct shadow *s, const struct touch *t);
 /* Gives |r|, which ends now, and all that were under way with it their bits.  Objects whose order
  * of changes is not known are copied again. */
 int touches_meet(struct shadow *s, struct request *r, struct err *err);

@@ -5,35 +5,104 @@
  */
 #include "shadow/shadow_parts.h"
 
-#include <stdlib.h>
-
-static void link_touch(struct shadow *s, struct touch *t)
+static void link_touch(struct shadow *s, struct touch *t, uint32_t id)
 {
-    struct known *k = known_of(s, t->what.object);
-    struct touch *first = k->touches;
+    struct known *k = known_of(s, t->object);
+    struct touch *first = touch_at(s, k->touches);
 
-    t->next = NULL;
-    t->previous = first ? first->previous : t;
+    t->next = 0;
+    t->previous = first ? first->previous : id;
     if (first)
-        first->previous->next = t;
+        touch_at(s, first->previous)->next = id;
     else
-        k->touches = t;
-    k->touches->previous = t;
+        k->touches = id;
+    touch_at(s, k->touches)->previous = id;
 }
 
 static void unlink_touch(struct shadow *s, struct touch *t)
 {
-    struct known *k = known_of(s, t->what.object);
-    struct touch *first = k->touches;
+    struct known *k = known_of(s, t->object);
+    struct touch *first = touch_at(s, k->touches);
 
     if (t->next)
-        t->next->previous = t->previous;
+        touch_at(s, t->next)->previous = t->previous;
     else
         first->previous = t->previous;
     if (t == first)
         k->touches = t->next;
     else
-        t->previous->next = t->next;
+        touch_at(s, t->previous)->next = t->next;
+}
+
+struct overlap_touch touch_what(const struct shadow *s, const struct touch *t)
+{
+    const struct touch_where *where = t->where ? pool_at(&s->where, t->where) : NULL;
+    struct overlap_touch what = { .object = t->object, .bit = (uint16_t)t->bit, .flags = t->flags };
+
+    if (where && t->flags & TOUCH_HAS_NAME) {
+        what.name = where->start_or_name;
+    } else if (where) {
+        what.start = where->start_or_name;
+        what.end = where->end;
+    }
+    return what;
+}
+
+static int set_where(struct shadow *s, struct touch *t, const struct overlap_touch *what)
+{
+    bool has_name = what->flags & TOUCH_HAS_NAME;
+    struct touch_where *where;
+
+    if (!has_name && !(what->flags & TOUCH_HAS_RANGE))
+        return 0;
+    t->where = pool_new(&s->where);
+    if (!t->where)
+        return -ERR_SYSTEM;
+    where = pool_at(&s->where, t->where);
+    where->start_or_name = has_name ? what->name : what->start;
+    where->end = has_name ? 0 : what->end;
+    return 0;
+}
+
+static struct touch *add_touch(struct shadow *s, struct request *r,
+                               const struct overlap_touch *what, uint32_t would, uint32_t **end)
+{
+    uint32_t id = pool_new(&s->touches);
+    struct touch *t = touch_at(s, id);
+
+    if (!t)
+        return NULL;
+    t->request = r->id;
+    t->object = what->object;
+    t->bit = what->bit;
+    t->flags = (uint8_t)what->flags;
+    t->would = (uint8_t)would;
+    link_touch(s, t, id);
+    **end = id;
+    *end = &t->further;
+    return set_where(s, t, what) < 0 ? NULL : t;
+}
+
+static void give_up(struct shadow *s, uint32_t id)
+{
+    if (touch_at(s, id)->where)
+        pool_give(&s->where, touch_at(s, id)->where);
+    pool_give(&s->touches, id);
+}
+
+/* Takes those of |r| away. */
+static void unlink_all(struct shadow *s, struct request *r, bool forgets)
+{
+    for (uint32_t id = r->touches, next; id; id = next) {
+        const uint32_t object = touch_at(s, id)->object;
+
+        next = touch_at(s, id)->further;
+        unlink_touch(s, touch_at(s, id));
+        give_up(s, id);
+        if (forgets && !known_of(s, object)->touches)
+            learn_forget(s, object);
+    }
+    r->touches = 0;
 }
 
 /* An UNCHECKED CREATE sets the size of a file that was there. */
@@ -100,7 +169,7 @@ int touches_set(struct shadow *s, struct request *r, const struct named *named, 
     struct overlap_touch what[OVERLAP_TOUCHES];
     const struct effect *e = effect_of(r);
     uint32_t count = overlap_touches(e, named->gone, what);
-    struct touch *touches = NULL;
+    uint32_t *end = &r->touches;
 
     if (named->moved != named->gone) /* its ctime changes */
         touch_named(what, &count, named->moved,
@@ -114,31 +183,16 @@ int touches_set(struct shadow *s, struct request *r, const struct named *named, 
         if (what[i].bit == OVERLAP_OBJECT && r->action == ACTION_LINK)
             what[i].flags |= TOUCH_ATTRIBUTES_ONLY; /* one more name, whatever else changes */
     }
-    if (count && !(touches = calloc(count, sizeof(*touches))))
-        return err_memory(err, "requests");
-    for (uint32_t i = 0; i < r->touch_count; i++)
-        unlink_touch(s, &r->touches[i]);
-    free(r->touches);
-    r->touches = touches;
-    r->touch_count = (uint8_t)count;
-    for (uint32_t i = 0; i < count; i++) {
-        touches[i] =
-            (struct touch){ .request = r, .what = what[i], .would = (uint16_t)would(e, &what[i]) };
-        link_touch(s, &touches[i]);
-    }
+    unlink_all(s, r, false);
+    for (uint32_t i = 0; i < count; i++)
+        if (!add_touch(s, r, &what[i], would(e, &what[i]), &end))
+            return err_memory(err, "requests");
     return 0;
 }
 
 void touches_clear(struct shadow *s, struct request *r)
 {
-    for (uint32_t i = 0; i < r->touch_count; i++) {
-        unlink_touch(s, &r->touches[i]);
-        if (!known_of(s, r->touches[i].what.object)->touches)
-            learn_forget(s, r->touches[i].what.object);
-    }
-    free(r->touches);
-    r->touches = NULL;
-    r->touch_count = 0;
+    unlink_all(s, r, true);
 }
 
 /* |r| ends now; |x| has ended. */
@@ -147,59 +201,66 @@ static bool were_at_once(const struct request *r, const struct request *x)
     return x != r && x->stage != STAGE_CALLED && x->end > r->begin;
 }
 
-/* Attributes that one request sets on the object. */
-static bool sets(const struct touch *t)
+static const struct effect *effect_at(const struct shadow *s, const struct touch *t)
 {
-    return touch_changes(t) && effect_changes_rights(effect_of(t->request));
+    return effect_of(request_of(s, t));
+}
+
+/* Attributes that one request sets on the object. */
+static bool sets(const struct shadow *s, const struct touch *t)
+{
+    return touch_changes(t) && effect_changes_rights(effect_at(s, t));
 }
 
 /* Whose times count is not known: those that one request sets, or those that a server sets when
  * another one changes contents or names. */
-static bool is_about_times(const struct touch *a, const struct touch *b)
+static bool is_about_times(const struct shadow *s, const struct touch *a, const struct touch *b)
 {
-    const uint32_t both = a->what.flags & b->what.flags;
+    const uint32_t both = a->flags & b->flags;
 
     return both & TOUCH_CHANGES &&
-           ((effect_of(a->request)->asked.bits | effect_of(b->request)->asked.bits) &
-            ASKED_TIMES) &&
-           a->request->action != b->request->action;
+           ((effect_at(s, a)->asked.bits | effect_at(s, b)->asked.bits) & ASKED_TIMES) &&
+           request_of(s, a)->action != request_of(s, b)->action;
 }
 
 /* What is made in a directory can inherit its group and its access control list, but not times. */
-static bool sets_what_others_get(const struct touch *t)
+static bool sets_what_others_get(const struct shadow *s, const struct touch *t)
 {
-    const struct effect *e = effect_of(t->request);
+    const struct effect *e = effect_at(s, t);
 
-    return sets(t) &&
+    return sets(s, t) &&
            (effect_action(e) != ACTION_SET || e->asked.bits & (ASKED_MODE | ASKED_UID | ASKED_GID));
 }
 
 /* One sets attributes of a directory, and the other one makes something that inherits them. */
-static bool is_inherited(const struct touch *setting, const struct touch *other)
+static bool is_inherited(const struct shadow *s, const struct touch *setting,
+                         const struct touch *other)
 {
-    return sets_what_others_get(setting) && touch_changes(other) &&
-           other->what.flags & TOUCH_HAS_NAME && effect_makes_name(effect_of(other->request));
+    return sets_what_others_get(s, setting) && touch_changes(other) &&
+           other->flags & TOUCH_HAS_NAME && effect_makes_name(effect_at(s, other));
 }
 
 /* One sets attributes, and so does the other one, or it takes the set-id bits away by writing. */
-static bool is_about_attributes(const struct touch *setting, const struct touch *other)
+static bool is_about_attributes(const struct shadow *s, const struct touch *setting,
+                                const struct touch *other)
 {
-    return sets(setting) &&
-           (sets(other) || (touch_changes(other) && other->what.flags & TOUCH_HAS_RANGE));
+    return sets(s, setting) &&
+           (sets(s, other) || (touch_changes(other) && other->flags & TOUCH_HAS_RANGE));
 }
 
 /* The reply to a LINK comes after that to a request which took a name of the file away.  If this
  * was the last one, the LINK was executed before, but would come too late on the SUT. */
-static bool is_linked_late(const struct touch *last, const struct touch *first)
+static bool is_linked_late(const struct shadow *s, const struct touch *last,
+                           const struct touch *first)
 {
-    return last->request->action == ACTION_LINK && touch_changes(last) &&
-           last->what.bit == OVERLAP_OBJECT && !first->what.bit && touch_changes(first) &&
-           first->what.flags & TOUCH_RIGHTS;
+    return request_of(s, last)->action == ACTION_LINK && touch_changes(last) &&
+           last->bit == OVERLAP_OBJECT && !first->bit && touch_changes(first) &&
+           first->flags & TOUCH_RIGHTS;
 }
 
-static bool sets_only_times(const struct touch *t)
+static bool sets_only_times(const struct shadow *s, const struct touch *t)
 {
-    const struct effect *e = effect_of(t->request);
+    const struct effect *e = effect_at(s, t);
 
     return effect_action(e) == ACTION_SET &&
            !(e->asked.bits & (ASKED_MODE | ASKED_UID | ASKED_GID | ASKED_SIZE));
@@ -214,79 +275,86 @@ enum conflict {
 };
 
 /* The reply of |b| came first. */
-static enum conflict conflict_of(const struct touch *a, const struct touch *b)
+static enum conflict conflict_of(const struct shadow *s, const struct touch *a,
+                                 const struct touch *b)
 {
-    uint32_t met = overlap_meet(&a->what, &b->what);
+    struct overlap_touch mine = touch_what(s, a), theirs = touch_what(s, b);
+    uint32_t met = overlap_meet(&mine, &theirs);
 
-    if (met & CONFLICT_NAME || is_inherited(a, b) || is_inherited(b, a) || is_linked_late(a, b))
+    if (met & CONFLICT_NAME || is_inherited(s, a, b) || is_inherited(s, b, a) ||
+        is_linked_late(s, a, b))
         return ABOUT_OTHERS;
     if (met & CONFLICT_DATA)
         return ABOUT_OBJECT;
-    if (met & CONFLICT_ATTRIBUTES || is_about_attributes(a, b) || is_about_attributes(b, a))
-        return sets_only_times(a) || sets_only_times(b) ? ABOUT_TIMES : ABOUT_OBJECT;
-    return is_about_times(a, b) ? ABOUT_TIMES : NO_CONFLICT;
+    if (met & CONFLICT_ATTRIBUTES || is_about_attributes(s, a, b) || is_about_attributes(s, b, a))
+        return sets_only_times(s, a) || sets_only_times(s, b) ? ABOUT_TIMES : ABOUT_OBJECT;
+    return is_about_times(s, a, b) ? ABOUT_TIMES : NO_CONFLICT;
 }
 
 /* All that the request changed: if it is not known what a name stood for when it was moved or
  * replaced, other directories are not known either. */
 static int again_all(struct shadow *s, const struct request *r, uint64_t since, struct err *err)
 {
-    for (uint32_t i = 0; i < r->touch_count; i++)
-        if (touch_changes(&r->touches[i]) &&
-            dispatch_again(s, mirror_at(s->mirror, r->touches[i].what.object), since, err) < 0)
+    for (const struct touch *t = touch_at(s, r->touches); t; t = touch_at(s, t->further))
+        if (touch_changes(t) && dispatch_again(s, mirror_at(s->mirror, t->object), since, err) < 0)
             return -err->code;
     return 0;
 }
 
 /* What |theirs| means for the request of |mine|.  If theirs failed and mine changed something, then
  * perhaps because of that: in the other order, theirs comes first, and may succeed. */
-static uint32_t bits_of(const struct touch *mine, const struct touch *theirs)
+static uint32_t bits_of(const struct shadow *s, const struct touch *mine,
+                        const struct touch *theirs)
 {
-    struct overlap_touch other = theirs->what;
-    uint32_t bits = overlap_meet(&mine->what, &other);
+    struct overlap_touch own = touch_what(s, mine), other = touch_what(s, theirs);
+    uint32_t bits = overlap_meet(&own, &other);
 
     if (!touch_changes(mine) || touch_changes(theirs))
         return bits;
     other.flags = theirs->would;
-    return bits | (overlap_meet(&mine->what, &other) &
+    return bits | (overlap_meet(&own, &other) &
                    ~(uint32_t)(CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME));
 }
 
 /* A listing has the name that another request makes or takes at the same time, or not. */
-static int note_changing(const struct touch *listing, const struct touch *changing, struct err *err)
+static int note_changing(const struct shadow *s, const struct touch *listing,
+                         const struct touch *changing, struct err *err)
 {
+    struct request *lists = request_of(s, listing);
+    const struct request *changes = request_of(s, changing);
     const struct effect *e;
     struct exchange *sut;
     struct bytes name;
 
-    if (listing->request->action != ACTION_LIST || !touch_may_change(changing) ||
-        !(changing->what.flags & TOUCH_HAS_NAME) || changing->request->is_left_out)
+    if (lists->action != ACTION_LIST || !touch_may_change(changing) ||
+        !(changing->flags & TOUCH_HAS_NAME) || rest_of(changes)->is_left_out)
         return 0;
-    e = effect_of(changing->request);
-    name = changing->what.bit == OVERLAP_PARENT2 ? e->name2 : e->name;
-    sut = requests_exchange(listing->request, err);
+    e = effect_of(changes);
+    name = changing->bit == OVERLAP_PARENT2 ? e->name2 : e->name;
+    sut = requests_exchange(lists, err);
     if (!sut)
         return -err->code;
     if (!name.len || memchr(name.data, 0, name.len) || sut->changing.len > CHANGING_BYTES) {
-        listing->request->names_left = true;
+        rest_of(lists)->names_left = true;
         return 0;
     }
     if (buf_append(&sut->changing, name.data, name.len) < 0 ||
         buf_append(&sut->changing, "", 1) < 0)
         return err_memory(err, "requests");
-    if (listing->request->counted)
-        requests_count(listing->request);
+    if (rest_of(lists)->counted)
+        requests_count(lists);
     return 0;
 }
 
 /* |x| has made something, which may have been there before for what is known of |r|, which ends
  * now.  If |r| failed and would only have made the name, it comes after |x| on the SUT, and finds
  * the name there. */
-static bool may_have_been_there(const struct touch *theirs, const struct touch *mine)
+static bool may_have_been_there(const struct shadow *s, const struct touch *theirs,
+                                const struct touch *mine)
 {
-    const struct effect *e = effect_of(mine->request);
+    const struct effect *e = effect_at(s, mine);
 
-    return theirs->request->has_made && bits_of(theirs, mine) & OVERLAP_NAME &&
+    return request_of(s, theirs)->has_made && bits_of(s, theirs, mine) & OVERLAP_NAME &&
            (e->succeeded || effect_action(e) != ACTION_MAKE);
 }
 
@@ -294,18 +362,18 @@ static bool may_have_been_there(const struct touch *theirs, const struct touch *
 static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool *conflicts,
                 struct err *err)
 {
-    struct request *r = mine->request, *x = theirs->request;
-    struct mirror_object *object = mirror_at(s->mirror, mine->what.object);
+    struct request *r = request_of(s, mine), *x = request_of(s, theirs);
+    struct mirror_object *object = mirror_at(s->mirror, mine->object);
     enum conflict conflict;
 
-    r->overlap |= (uint16_t)bits_of(mine, theirs);
-    x->overlap |= (uint16_t)bits_of(theirs, mine);
-    if (may_have_been_there(theirs, mine) &&
-        dispatch_again(s, mirror_at(s->mirror, x->objects[TEE_NEW]), x->begin, err) < 0)
+    r->overlap |= bits_of(s, mine, theirs);
+    x->overlap |= bits_of(s, theirs, mine);
+    if (may_have_been_there(s, theirs, mine) &&
+        dispatch_again(s, mirror_at(s->mirror, rest_of(x)->objects[TEE_NEW]), x->begin, err) < 0)
         return -err->code;
-    if (note_changing(mine, theirs, err) < 0 || note_changing(theirs, mine, err) < 0)
+    if (note_changing(s, mine, theirs, err) < 0 || note_changing(s, theirs, mine, err) < 0)
         return -err->code;
-    conflict = conflict_of(mine, theirs);
+    conflict = conflict_of(s, mine, theirs);
     if (conflict == NO_CONFLICT)
         return 0;
     if (conflict == ABOUT_TIMES && object && object->state == MIRROR_SYNCHRONIZED)
@@ -319,54 +387,59 @@ static int meet(struct shadow *s, struct touch *mine, struct touch *theirs, bool
 
 int touches_meet(struct shadow *s, struct request *r, struct err *err)
 {
-    for (uint32_t i = 0; i < r->touch_count; i++) {
-        struct touch *mine = &r->touches[i];
+    for (struct touch *mine = touch_at(s, r->touches); mine; mine = touch_at(s, mine->further)) {
         bool conflicts = false;
 
-        for (struct touch *t = known_of(s, mine->what.object)->touches; t; t = t->next)
-            if (were_at_once(r, t->request) && meet(s, mine, t, &conflicts, err) < 0)
+        for (struct touch *t = touches_of(s, mine->object); t; t = touch_at(s, t->next))
+            if (were_at_once(r, request_of(s, t)) && meet(s, mine, t, &conflicts, err) < 0)
                 return -err->code;
         s->counts.overlaps += conflicts;
     }
     if (r->begin >= s->forgotten)
         return 0;
     /* what was under way with it is not known any more */
-    r->names_left = r->action == ACTION_LIST;
+    rest_of(r)->names_left = r->action == ACTION_LIST;
     return again_all(s, r, r->begin, err);
 }
 
 int touches_meet_called(struct shadow *s, struct request *r, struct err *err)
 {
-    if (!s->called.first || s->called.first->begin >= r->end)
-        return 0;
-    for (uint32_t i = 0; i < r->touch_count; i++) {
-        const struct touch *mine = &r->touches[i];
+    const struct request *first = request_at(s, s->called.first);
 
-        for (struct touch *t = known_of(s, mine->what.object)->touches; t; t = t->next) {
-            if (t->request->stage != STAGE_CALLED || t->request->begin >= r->end)
+    if (!first || first->begin >= r->end)
+        return 0;
+    for (struct touch *mine = touch_at(s, r->touches); mine; mine = touch_at(s, mine->further))
+        for (struct touch *t = touches_of(s, mine->object); t; t = touch_at(s, t->next)) {
+            const struct request *x = request_of(s, t);
+
+            if (x->stage != STAGE_CALLED || x->begin >= r->end)
                 continue;
-            r->overlap |= (uint16_t)bits_of(mine, t);
-            if (note_changing(mine, t, err) < 0)
+            r->overlap |= bits_of(s, mine, t);
+            if (note_changing(s, mine, t, err) < 0)
                 return -err->code;
         }
-    }
     return 0;
 }
 
 bool touches_rival(const struct shadow *s, const struct request *r, uint32_t object)
 {
-    for (const struct touch *t = known_of(s, object)->touches; t; t = t->next)
-        if (t->request != r && touch_changes(t) &&
-            (t->request->stage == STAGE_CALLED || t->request->end > r->begin))
+    for (const struct touch *t = touches_of(s, object); t; t = touch_at(s, t->next)) {
+        const struct request *x = request_of(s, t);
+
+        if (x != r && touch_changes(t) && (x->stage == STAGE_CALLED || x->end > r->begin))
             return true;
+    }
     return false;
 }
 
 bool touches_changing(const struct shadow *s, uint32_t object, uint64_t since)
 {
-    for (const struct touch *t = known_of(s, object)->touches; t; t = t->next)
-        if (touch_changes(t) && (t->request->stage == STAGE_CALLED || t->request->end > since))
+    for (const struct touch *t = touches_of(s, object); t; t = touch_at(s, t->next)) {
+        const struct request *x = request_of(s, t);
+
+        if (touch_changes(t) && (x->stage == STAGE_CALLED || x->end > since))
             return true;
+    }
     return false;
 }
 
@@ -374,8 +447,8 @@ bool touches_quiet(const struct shadow *s, uint32_t object, uint64_t before)
 {
     if (object >= s->known_end)
         return true;
-    for (const struct touch *t = known_of(s, object)->touches; t; t = t->next) {
-        const struct request *r = t->request;
+    for (const struct touch *t = touches_of(s, object); t; t = touch_at(s, t->next)) {
+        const struct request *r = request_of(s, t);
 
         if (r->stage == STAGE_CALLED ? r->begin <= before
                                      : request_is_queued(r) && touch_may_change(t))

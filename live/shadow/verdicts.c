@@ -16,16 +16,19 @@
 static bool is_settled(const struct shadow *s, const struct request *r)
 {
     const int64_t held = s->ring ? tap_ring_held(s->ring) : 0; /* replies may be in the ring */
+    const struct request *first = request_at(s, s->called.first);
 
-    return !s->called.first || s->called.first->begin >= r->end || s->is_ending ||
-           loop_now(s->loop) - (r->ended > held ? r->ended : held) >= PATIENCE;
+    return !first || first->begin >= r->end || s->is_ending ||
+           loop_now(s->loop) - (rest_of(r)->ended > held ? rest_of(r)->ended : held) >= PATIENCE;
 }
 
 /* |r| is about to be dropped.  A call that was under way with it, and still is, will not meet it.
  */
 static void forget(struct shadow *s, const struct request *r)
 {
-    if (s->called.first && s->called.first->begin < r->end && r->end > s->forgotten)
+    const struct request *first = request_at(s, s->called.first);
+
+    if (first && first->begin < r->end && r->end > s->forgotten)
         s->forgotten = r->end;
 }
 
@@ -41,12 +44,12 @@ static int64_t end_on_sut(const struct request *r)
 static bool is_stale(const struct shadow *s, const struct request *r)
 {
     for (uint32_t i = 0; i < TEE_OBJECTS; i++)
-        if (r->known[i]) {
-            const struct known *k = known_of(s, r->objects[i]);
+        if (rest_of(r)->known[i]) {
+            const struct known *k = known_of(s, rest_of(r)->objects[i]);
 
-            if (k->epoch > r->epochs[i] + 1)
+            if (((k->epoch - rest_of(r)->epochs[i]) & KNOWN_EPOCHS) > 1)
                 return true;
-            if (k->epoch != r->epochs[i] &&
+            if (k->epoch != rest_of(r)->epochs[i] &&
                 (rare_of(s, k)->broken < r->end || rare_of(s, k)->left <= end_on_sut(r)))
                 return true;
         }
@@ -66,7 +69,8 @@ static bool is_one_sided(const struct request *r)
 static int take_difference(struct shadow *s, struct request *r, struct err *err)
 {
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
-        struct mirror_object *object = r->known[i] ? mirror_at(s->mirror, r->objects[i]) : NULL;
+        struct mirror_object *object =
+            rest_of(r)->known[i] ? mirror_at(s->mirror, rest_of(r)->objects[i]) : NULL;
 
         if (!object)
             continue;
@@ -92,8 +96,9 @@ static bool has_other_names(const struct shadow *s, const struct request *r, uin
  * directory that is not synchronized yet, or requests for one name came in another order. */
 static bool has_lost_names(const struct shadow *s, const struct request *r)
 {
-    const struct mirror_object *object =
-        r->objects[TEE_OBJECT] ? mirror_at(s->mirror, r->objects[TEE_OBJECT]) : NULL;
+    const struct mirror_object *object = rest_of(r)->objects[TEE_OBJECT]
+                                             ? mirror_at(s->mirror, rest_of(r)->objects[TEE_OBJECT])
+                                             : NULL;
     const struct exchange *sut = sut_of(r);
 
     return (sut->status == NFS3ERR_STALE) != (effect_of(r)->status == NFS3ERR_STALE) && object &&
@@ -103,14 +108,10 @@ static bool has_lost_names(const struct shadow *s, const struct request *r)
 /* What a name stands for was not the same: a directory that goes may not be empty on the SUT. */
 static bool names_another(const struct shadow *s, const struct request *r)
 {
-    for (uint32_t i = 0; i < r->touch_count; i++) {
-        const struct touch *t = &r->touches[i];
-
-        if (t->what.flags & TOUCH_NAMED &&
-            (!t->was_same || t->epoch != known_of(s, t->what.object)->epoch))
+    for (const struct touch *t = touch_at(s, r->touches); t; t = touch_at(s, t->further))
+        if (t->flags & TOUCH_NAMED && (!t->was_same || t->epoch != known_of(s, t->object)->epoch))
             return true;
-    }
-    return r->took_unknown;
+    return rest_of(r)->took_unknown;
 }
 
 /* The outcome may depend on what the name stands for, which may not be synchronized yet: its owner,
@@ -148,8 +149,8 @@ bool verdicts_steady(const struct shadow *s, uint32_t object)
         return false;
     if (rare_of(s, k)->changed > from.begin || rare_of(s, k)->sut_changed > from.called)
         return false;
-    for (const struct touch *t = k->touches; t; t = t->next) {
-        const struct request *x = t->request;
+    for (const struct touch *t = touch_at(s, k->touches); t; t = touch_at(s, t->next)) {
+        const struct request *x = request_of(s, t);
 
         if (x == r || !touch_may_change(t))
             continue;
@@ -165,16 +166,17 @@ bool verdicts_placed(const struct shadow *s, const struct mirror_object *object)
     const struct request *r = s->judged;
 
     return r->action != ACTION_LIST || s->unsettled < begin_of(r).called ||
-           object->parent == r->objects[TEE_OBJECT] || object->id == r->objects[TEE_OBJECT];
+           object->parent == rest_of(r)->objects[TEE_OBJECT] ||
+           object->id == rest_of(r)->objects[TEE_OBJECT];
 }
 
 /* It was copied again since the request: what the answers say of it is older. */
 static bool is_made_anew(const struct shadow *s, const struct request *r, uint32_t which)
 {
-    const struct mirror_object *object = mirror_at(s->mirror, r->objects[which]);
+    const struct mirror_object *object = mirror_at(s->mirror, rest_of(r)->objects[which]);
 
     return object && object->state == MIRROR_SYNCHRONIZED &&
-           known_of(s, object->id)->epoch != r->epochs[which];
+           known_of(s, object->id)->epoch != rest_of(r)->epochs[which];
 }
 
 static struct bytes bytes_of(const struct buf *b)
@@ -202,8 +204,9 @@ static struct tee_sut *further_parts(const struct request *r, const struct tee_s
 /* Others read the object while the request was under way; they are judged later. */
 static void tell_readers(struct shadow *s, const struct request *r, uint32_t object)
 {
-    for (const struct touch *t = object ? known_of(s, object)->touches : NULL; t; t = t->next) {
-        const struct request *x = t->request;
+    for (const struct touch *t = object ? touches_of(s, object) : NULL; t;
+         t = touch_at(s, t->next)) {
+        const struct request *x = request_of(s, t);
 
         if (x != r && request_reads(x) && x->begin < r->end)
             teelog_accessed(s->log, object,
@@ -244,7 +247,7 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
     struct tee_pair pair = { .reference = reading_operation(r, &operation) ? &operation : NULL,
                              .contents = e->contents.len ? e->contents : notes_contents(r),
                              .overlap = r->overlap,
-                             .names_left = r->names_left,
+                             .names_left = rest_of(r)->names_left,
                              .changing = bytes_of(&sut->changing),
                              .made = r->has_made,
                              .sut = { .own = &s->sut_own,
@@ -256,10 +259,10 @@ static int judge(struct shadow *s, struct request *r, struct err *err)
     if (sut->has_reply)
         pair.sut.reply = bytes_of(&sut->reply);
     for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
-        pair.object[i] = r->objects[i];
-        pair.known[i] =
-            r->known[i] && !has_other_names(s, r, r->objects[i]) && !is_made_anew(s, r, i);
-        tell_readers(s, r, r->objects[i]);
+        pair.object[i] = rest_of(r)->objects[i];
+        pair.known[i] = rest_of(r)->known[i] && !has_other_names(s, r, rest_of(r)->objects[i]) &&
+                        !is_made_anew(s, r, i);
+        tell_readers(s, r, rest_of(r)->objects[i]);
     }
     s->judged = r;
     teelog_unsettled(s->log, s->unsettled);
@@ -289,9 +292,9 @@ static void tell_changes(struct shadow *s, const struct request *r)
 
     if (!e->succeeded || !sut->succeeded)
         return;
-    for (uint32_t i = 0; i < r->touch_count; i++)
-        if (touch_changes(&r->touches[i]) && !r->touches[i].what.bit)
-            teelog_changed(s->log, r->touches[i].what.object, times);
+    for (const struct touch *t = touch_at(s, r->touches); t; t = touch_at(s, t->further))
+        if (touch_changes(t) && !t->bit)
+            teelog_changed(s->log, t->object, times);
 }
 
 /* Of a request that is not judged. */
@@ -301,7 +304,7 @@ static void tell_reads(struct shadow *s, const struct request *r)
     const int64_t until[SIDES] = { now, sut_of(r)->called ? now : 0 };
 
     if (request_reads(r))
-        teelog_accessed(s->log, r->objects[TEE_OBJECT], until);
+        teelog_accessed(s->log, rest_of(r)->objects[TEE_OBJECT], until);
 }
 
 /* Of a request that is not judged. */
@@ -310,32 +313,33 @@ static int tell_names(struct shadow *s, const struct request *r, struct err *err
     const struct exchange *sut = sut_of(r);
 
     return r->changes_names && sut->has_reply && (effect_of(r)->succeeded || sut->succeeded)
-               ? teelog_names(s->log, r->objects, effect_of(r), err)
+               ? teelog_names(s->log, rest_of(r)->objects, effect_of(r), err)
                : 0;
 }
 
 /* What |r| made counted as the same on both sides, as it was nowhere before; nobody looked. */
 static int check_made(struct shadow *s, const struct request *r, struct err *err)
 {
-    struct mirror_object *made =
-        r->has_made && r->objects[TEE_NEW] ? mirror_at(s->mirror, r->objects[TEE_NEW]) : NULL;
+    struct mirror_object *made = r->has_made && rest_of(r)->objects[TEE_NEW]
+                                     ? mirror_at(s->mirror, rest_of(r)->objects[TEE_NEW])
+                                     : NULL;
 
     return made && made->state == MIRROR_SYNCHRONIZED ? dispatch_again(s, made, r->end, err) : 0;
 }
 
 static int finish(struct shadow *s, struct request *r, struct err *err)
 {
-    bool is_judged = r->fate == FATE_COMPARED || r->fate == FATE_UNANSWERED;
+    bool is_judged = rest_of(r)->fate == FATE_COMPARED || rest_of(r)->fate == FATE_UNANSWERED;
     int result;
 
-    if (r->fate == FATE_COMPARED && is_stale(s, r)) {
-        r->fate = r->overlap & (CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME)
-                      ? FATE_OVERLAPPING
-                      : FATE_NOT_SYNCHRONIZED;
+    if (rest_of(r)->fate == FATE_COMPARED && is_stale(s, r)) {
+        rest_of(r)->fate = r->overlap & (CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME)
+                               ? FATE_OVERLAPPING
+                               : FATE_NOT_SYNCHRONIZED;
         is_judged = false;
     }
     if (is_judged && (has_lost_names(s, r) || depends_on_named(s, r))) {
-        r->fate = FATE_NOT_SYNCHRONIZED;
+        rest_of(r)->fate = FATE_NOT_SYNCHRONIZED;
         is_judged = false;
         if (take_difference(s, r, err) < 0)
             return -err->code;
@@ -346,7 +350,7 @@ static int finish(struct shadow *s, struct request *r, struct err *err)
     if (is_judged && touches_meet_called(s, r, err) < 0)
         return -err->code;
     forget(s, r);
-    requests_take_first(&s->pending);
+    requests_take_first(s, &s->pending);
     if (is_judged && judge(s, r, err) < 0) {
         requests_free(s, r);
         return -err->code;
@@ -370,14 +374,16 @@ static int run(struct shadow *s, struct err *err)
 {
     struct request *r;
 
+    if (s->packing.failed)
+        return err_memory(err, "requests");
     send_note_unsettled(s);
-    while ((r = s->pending.first) && r->stage == STAGE_ANSWERED && is_settled(s, r) &&
-           !s->is_checking)
+    while ((r = request_at(s, s->pending.first)) && r->stage == STAGE_ANSWERED &&
+           is_settled(s, r) && !s->is_checking)
         if (finish(s, r, err) < 0)
             return -err->code;
-    while ((r = s->recent.first) && is_settled(s, r)) {
+    while ((r = request_at(s, s->recent.first)) && is_settled(s, r)) {
         forget(s, r);
-        requests_take_first(&s->recent);
+        requests_take_first(s, &s->recent);
         tell_reads(s, r);
         if (open_times_tell(s, r, err) < 0) {
             requests_free(s, r);
@@ -408,10 +414,10 @@ int verdicts_all(struct shadow *s, struct err *err)
     struct request *r;
 
     s->is_ending = true;
-    for (r = s->pending.first; r; r = r->next)
+    for (r = request_at(s, s->pending.first); r; r = request_at(s, r->next))
         if (r->stage != STAGE_ANSWERED || r->is_unlearnt) {
             r->stage = STAGE_ANSWERED;
-            r->fate = FATE_SUT_SLOW;
+            rest_of(r)->fate = FATE_SUT_SLOW;
         }
     s->is_checking = false;
     return run(s, err);

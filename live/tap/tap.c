@@ -321,6 +321,11 @@ uint64_t tap_named(const struct tap *t, uint64_t directory, struct bytes name)
     return engine_named(t->engine, directory, name);
 }
 
+struct bytes tap_handle(const struct tap *t, uint64_t object)
+{
+    return engine_handle(t->engine, object);
+}
+
 const struct texts *tap_texts(const struct tap *t)
 {
     return engine_texts(t->engine);

@@ -69,6 +69,10 @@ bool tap_wants_announcement(struct tap *tap);
  * the ids of records; 0: it is not known. */
 uint64_t tap_named(const struct tap *tap, uint64_t directory, struct bytes name);
 
+/* The handle of an object, by the id of records; empty: there is none with this id.  Valid until
+ * the next record. */
+struct bytes tap_handle(const struct tap *tap, uint64_t object);
+
 /* The engine's (engine.h). */
 struct texts;
 const struct texts *tap_texts(const struct tap *tap);

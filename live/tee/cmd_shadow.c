@@ -70,7 +70,9 @@ static int mounted(void *ctx, struct bytes root, struct err *err)
 {
     struct shadowing *p = ctx;
 
-    return shadow_sut_root(p->shadow, root, err);
+    if (shadow_sut_root(p->shadow, root, err) < 0)
+        return -err->code;
+    return p->options.quiet ? 0 : loop_set(p->loop, &p->look, loop_clock(), err);
 }
 
 /* --- the control socket, and metrics */

@@ -98,6 +98,8 @@ int tee_sut_read(struct teelog *log, const struct tee_sut *sut, struct err *err)
 
     free(r->last);
     r->last = NULL;
+    if (r->same.used) /* its memory stays as large as the longest listing needed */
+        table_clear(&r->same);
     if (sut->tail.len) {
         r->whole.len = 0;
         if (buf_append(&r->whole, sut->call.data, sut->call.len) < 0 ||
@@ -156,19 +158,60 @@ struct listed {
     struct err *err;
 };
 
-static bool is_dots(struct bytes name)
+static uint64_t hash_name(struct bytes name)
 {
-    return (name.len == 1 || name.len == 2) && memcmp(name.data, "..", name.len) == 0;
+    return XXH3_64bits(name.data, name.len);
+}
+
+static bool is_same(const struct teelog *log, int side, struct bytes handle)
+{
+    const struct teelog_host *host = &log->host;
+
+    return handle.len && host->object_of && host->object_of(host->ctx, side, handle);
+}
+
+static int take_same(void *ctx, const struct effect_entry *entry)
+{
+    const struct listed *l = ctx;
+    const uint64_t hash = hash_name(entry->name);
+    uint32_t at;
+
+    /* once, however often a listing has the name */
+    return is_same(l->log, REF, entry->handle) &&
+                   table_first(&l->log->sut.same, hash, &at) == TABLE_NONE &&
+                   table_add(&l->log->sut.same, hash, 0) < 0
+               ? err_memory(l->err, "a listing")
+               : 0;
+}
+
+/* The judge goes by the reference's handle, and by the SUT's if that one says nothing: the SUT may
+ * have given another object's. */
+static bool is_entry_same(const struct listed *l, const struct effect_entry *entry)
+{
+    uint32_t at;
+
+    return table_first(&l->log->sut.same, hash_name(entry->name), &at) != TABLE_NONE ||
+           is_same(l->log, SUT, entry->handle);
+}
+
+int tee_sut_note_same(struct teelog *log, const struct record_operation *ref, struct err *err)
+{
+    struct effect e = effect_of_record(ref);
+
+    if (!e.procedure || e.procedure->action != ACTION_LIST || !ref->reply.frame)
+        return 0;
+    e.id = 1;
+    effect_decode(&e);
+    return effect_entries(&e, take_same, &(struct listed){ log, ref, err });
 }
 
 static int take_entry(void *ctx, const struct effect_entry *entry)
 {
     const struct listed *l = ctx;
-    const struct teelog_host *host = &l->log->host;
     struct record r = { .kind = RECORD_NAME };
 
-    if (!entry->handle.len || is_dots(entry->name) || !host->object_of ||
-        !host->object_of(host->ctx, SUT, entry->handle) || tee_is_changing(l->log, entry->name))
+    if (!entry->handle.len || bytes_are_dots(entry->name) || !is_entry_same(l, entry) ||
+        tee_is_changing(l->log, entry->name))
         return 0; /* not the same on both sides */
     r.name = (struct record_name){ .event = NAME_SEEN,
                                    .parent = l->op->object,
@@ -185,10 +228,9 @@ static int take_entry(void *ctx, const struct effect_entry *entry)
 static int look_at_dots(void *ctx, const struct effect_entry *entry)
 {
     const struct listed *l = ctx;
-    const struct teelog_host *host = &l->log->host;
 
-    return entry->handle.len && is_dots(entry->name) && host->object_of &&
-           !host->object_of(host->ctx, SUT, entry->handle);
+    return entry->handle.len && bytes_are_dots(entry->name) && l->log->host.object_of &&
+           !is_entry_same(l, entry);
 }
 
 bool tee_sut_dots_are_open(struct teelog *log, const struct record_operation *op)
@@ -246,6 +288,7 @@ void tee_sut_free(struct teelog *log)
     engine_free(log->sut.engine);
     pool_free(&log->sut.handles);
     table_free(&log->sut.by_handle);
+    table_free(&log->sut.same);
     buf_free(&log->sut.whole);
     free(log->sut.last);
 }

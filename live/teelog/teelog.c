@@ -189,6 +189,8 @@ static int log_pair(struct teelog *log, const struct tee_pair *given, uint32_t c
                                .half = { given->reference, log->sut.last },
                                .conditions = conditions };
 
+    if (tee_sut_note_same(log, given->reference, err) < 0)
+        return -err->code;
     if (tee_sut_dots_are_open(log, log->sut.last))
         what.conditions |= COUNTERPART_OPEN_DOTS;
     if (tee_sut_objects(log, log->sut.last, err) < 0)
@@ -212,6 +214,9 @@ static int log_listing(struct teelog *log, const struct tee_listing *l, uint32_t
 {
     uint32_t most = l->count[REF] > l->count[SUT] ? l->count[REF] : l->count[SUT];
 
+    for (uint32_t i = 0; i < l->count[REF]; i++)
+        if (tee_sut_note_same(log, l->parts[REF][i].operation, err) < 0)
+            return -err->code;
     for (uint32_t i = 0; i < l->count[SUT]; i++)
         if (tee_sut_dots_are_open(log, l->parts[SUT][i].operation))
             conditions |= COUNTERPART_OPEN_DOTS;

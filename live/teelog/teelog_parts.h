@@ -53,6 +53,7 @@ struct tee_sut_records {
     struct address server;         /* of the last call */
     struct table by_handle;        /* hashes of handles to ids of records */
     struct pool handles;           /* struct tee_handle */
+    struct table same; /* of the listing at hand: hashes of names, see tee_sut_note_same */
 };
 
 /* --- listings.c */
@@ -136,6 +137,7 @@ void tee_rows_logged(struct teelog *log, const uint32_t objects[TEE_OBJECTS]);
 void tee_rows_free(struct tee_rows *rows);
 
 /* streams.c */
+/* Makes the directory, too. */
 int tee_streams_open(struct teelog *log, struct err *err);
 /* Records are dropped after an error of the disk, which |log->log_err| keeps. */
 void tee_stream_put(struct teelog *log, int side, const struct record *record);
@@ -156,8 +158,11 @@ void tee_log_pair(struct teelog *log, const struct tee_logged *what);
 /* sut.c */
 int tee_sut_open(struct teelog *log, struct err *err);
 void tee_sut_free(struct teelog *log);
-/* Makes the operation of the messages: |log->sut.last|. */
+/* Makes the operation of the messages: |log->sut.last|.  Forgets what tee_sut_note_same noted. */
 int tee_sut_read(struct teelog *log, const struct tee_sut *sut, struct err *err);
+/* Notes which entries of a reference's listing are the same on both sides, by its handles, beside
+ * those of its other parts.  It comes before the two functions behind it. */
+int tee_sut_note_same(struct teelog *log, const struct record_operation *ref, struct err *err);
 /* Numbers its objects as the SUT's stream does, and records new ones. */
 int tee_sut_objects(struct teelog *log, struct record_operation *operation, struct err *err);
 /* Whether it lists "." or ".." as an object that is not the same on both sides. */

@@ -3,34 +3,32 @@
 # ctest: cost=6
 """The comments that `nfsdigest report --annotate` adds to a capture of a relay's clients, by the log of a shadow, are
 on the replies that a fault of the SUT has met, and on no others: by the XIDs that the clients know, and stock tshark.
-The
-XIDs are the same on two connections, and come again in a moment.  In a network namespace of this test's own."""
+The XIDs are the same on two connections, and come again in a moment.  The relay stands still while both connections
+send the same XID, and one sends it again as soon as it has its answer, before the other one has its own: so the call
+whose time is nearest to the relay's is another connection's, or a later one.  In a network namespace of this test's
+own."""
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 import capfile  # noqa: E402
+import own_network  # noqa: E402
+from expecting import expect, failures  # noqa: E402
 from model_xdr import CREATE, GUARDED, LOOKUP, OK  # noqa: E402
-from tee_traffic import Shadow, attached, mounted, servers  # noqa: E402
+from tee_traffic import Shadow, attached, mounted, servers, settle  # noqa: E402
 
 # of a capture: the shadow tells once that a file has another handle
-FILES, USER, OTHER, SAME_XID = 12, 2000, 1999, 0x7a000000
+FILES, USER, OTHER, SLOW, SAME_XID = 12, 2000, 1999, 1998, 0x7a000000
+HELD = 2  # further files of each capture
 PATIENCE = 60  # s
-failures = []
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        failures.append(what)
-        print("%s: %.900r, not %.900r" % (what, got, wanted))
 
 
 class Capture:
@@ -65,11 +63,6 @@ def ask(client, root, name, who):
     return client.socket.getsockname()[1], client.xid
 
 
-def settle(shadow):
-    time.sleep(0.2)  # more than it waits between two looks at the ring
-    shadow.settle()
-
-
 def nfsdigest(code, *words):
     done = subprocess.run([os.environ["NFSDIGEST"], *map(str, words)], capture_output=True, text=True, check=False,
                           timeout=60)
@@ -94,14 +87,34 @@ def replies(path, relay):
     return found
 
 
+def held(relay, first, other, names, xid):
+    """|first| sends a call that the fault meets, and |other| the same XID, while the relay stands still; then |first|
+    sends the XID again, and at last |other| gets its answer.  Of each end, what is on the wire."""
+    def sends(end, *calls):
+        for name, who in calls:
+            end[0].xid = xid
+            asked[end].append(ask(*end, name, who) + (who == USER,))
+    asked = {first: [], other: []}
+    threads = [threading.Thread(target=sends, args=(first, (names[0], USER), (names[1], OTHER))),
+               threading.Thread(target=sends, args=(other, (names[1], SLOW)))]
+    relay.process.send_signal(signal.SIGSTOP)
+    for thread in threads:
+        thread.start()
+        time.sleep(0.2)
+    relay.process.send_signal(signal.SIGCONT)
+    for thread in threads:
+        thread.join()
+    return asked[first] + asked[other]
+
+
 def play(folder, relay, shadow):
-    """Of two captures: (client's port, XID, whether the fault has met it), in the order of asking."""
+    """Of two captures: (client's port, XID, whether the fault has met it), in the order of asking on each port."""
     ends = mounted(relay), mounted(relay)
-    for i in range(2 * FILES):
+    for i in range(2 * (FILES + HELD)):
         expect("the tree", ends[0][0].nfs(CREATE, {"object": ends[0][1], "name": b"%d" % i, "how": GUARDED,
                                                    "settings": {"mode": 0o666}})[0], OK)
     settle(shadow)
-    for i in range(2 * FILES):  # so its handle is known
+    for i in range(2 * (FILES + HELD)):  # so its handle is known
         ask(*ends[0], b"%d" % i, OTHER)
     asked = []
     for part in range(2):
@@ -113,6 +126,9 @@ def play(folder, relay, shadow):
             for k, end in enumerate(ends):
                 hit = (i * 5 + k + part) % 4 == 1
                 asked[-1].append(ask(*end, b"%d" % (part * FILES + i), USER if hit else OTHER) + (hit,))
+        names = [b"%d" % (2 * FILES + part * HELD + i) for i in range(HELD)]
+        for i in range(HELD):
+            asked[-1] += held(relay, ends[i], ends[1 - i], names[i:] + names[:i], SAME_XID + (2 + part) * FILES)
         settle(shadow)
         capture.stop()
     return asked
@@ -147,11 +163,15 @@ def halves(path, relay, replies_before):
     return parts
 
 
+def by_port(answers):
+    return sorted(answers, key=lambda answer: answer[0])
+
+
 def annotate(folder, relay, asked, *captures):
     told = nfsdigest(0, "report", "--annotate", folder / "out.pcapng", folder / "found.db", *captures)
     for i, part in enumerate(asked):
         out = folder / ("out-%d.pcapng" % (i + 1) if len(captures) > 1 else "out.pcapng")
-        expect("comments of %s" % captures[i].name, replies(out, relay), part)
+        expect("comments of %s" % captures[i].name, by_port(replies(out, relay)), by_port(part))
     return told
 
 
@@ -179,9 +199,9 @@ def check(folder, relay, reference, log, asked):
     expect("nothing is left behind", list(folder.glob("none*")), [])
 
 
-def inside():
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    reference, sut = servers(sut=("--fault", "LOOKUP:uid=%d:handle" % USER))
+def main():
+    reference, sut = servers(("--fault", "LOOKUP:uid=%d:delay=200ms" % SLOW),
+                             ("--fault", "LOOKUP:uid=%d:handle" % USER))
     with tempfile.TemporaryDirectory() as name, reference, sut, attached(name, reference) as relay:
         folder = pathlib.Path(name)
         with Shadow(folder, relay, sut, "--record", "all") as shadow:
@@ -192,15 +212,5 @@ def inside():
     return 1 if failures else 0
 
 
-def main():
-    if sys.argv[1:2] == ["inside"]:
-        return inside()
-    if not all(map(shutil.which, ("dumpcap", "tshark", "editcap"))) or subprocess.run(
-            ["unshare", "-Urn", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
-        print("NOT RUN: needs dumpcap, tshark and editcap, and a system that allows user namespaces")
-        return 77
-    return subprocess.run(["unshare", "-Urn", sys.executable, __file__, "inside"], check=False).returncode
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(own_network.exit_code(main, "dumpcap", "tshark", "editcap"))

@@ -13,19 +13,13 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+from expecting import expect, failures
 from live_client import Client, Ftnfsd
 from messages import call, record, reply
 from tee_peers import CLIENT, Listener, Retransmitting, free_port, is_reset, read_all
 from tee_ring import Relay
 
 NULL, GETATTR, ACCESS, READ, WRITE, MKDIR = 0, 1, 4, 6, 7, 9
-failures = []
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        failures.append(what)
-        print("%s: %.300r, not %.300r" % (what, got, wanted))
 
 
 def seconds(act):

@@ -21,18 +21,12 @@ SRC = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(SRC / "tests" / "oracle"), str(SRC / "tests" / "gen")]
 
 import browser as chromium  # noqa: E402
+from expecting import expect, failures  # noqa: E402
 from model_xdr import CREATE, GUARDED, LOOKUP, READ, WRITE  # noqa: E402
 from page import Page  # noqa: E402
 from tee_traffic import Shadow, attached, mounted, servers  # noqa: E402
 
 HOSTILE = b"<img src=x onerror=globalThis.bad=1>&\"'\xff"
-failures = []
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        failures.append(what)
-        print("%s: %.900r, not %.900r" % (what, got, wanted))
 
 
 def has(what, got):

@@ -25,22 +25,16 @@ import time
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+from expecting import expect, failures  # noqa: E402
 from live_client import Client, Ftnfsd  # noqa: E402
 from messages import NFSACL, auth_sys, opaque  # noqa: E402
 from model_xdr import (CREATE, GETATTR, GUARDED, LOOKUP, MKDIR, OK, READ, REMOVE, RMDIR,  # noqa: E402
                        SETATTR, WRITE)
 from slow_wire import SlowWire  # noqa: E402
 from tee_ring import Relay  # noqa: E402
-from tee_traffic import Objects, Shadow, attached, mounted, servers, tree, work  # noqa: E402
+from tee_traffic import Objects, Shadow, attached, mounted, servers, settle, tree, work  # noqa: E402
 
-failures = []
 ATTRIBUTES = "type mode nlink uid gid size".split()
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        failures.append(what)
-        print("%s: %.900r, not %.900r" % (what, got, wanted))
 
 
 def no_trees_differ(what, reference, sut, without=()):
@@ -66,11 +60,6 @@ def work_at_once(relay, objects, seed, clients, count):
         t.start()
     for t in threads:
         t.join()
-
-
-def settle(shadow):
-    time.sleep(0.2)  # more than it waits between two looks at the ring
-    return shadow.settle()
 
 
 def logged_as_said(what, shadow):
@@ -388,7 +377,10 @@ def again():
                     shadow.wait_for(lambda: shadow.statistics()["sut"]["began_anew"], "new SUT")
                     settle(shadow)
                     no_trees_differ("a SUT that began anew", reference, new)
-                _, totals, _ = shadow.stop()
+                    time.sleep(1)  # it looks each 0.1 s
+                _, totals, said = shadow.stop()
+                expect("how often it said that all is synchronized",
+                       sum(line == "synchronized" for line in said.splitlines()), 2)
                 expect("differences", totals["verdicts"]["differ"], 0)
                 if failures:
                     print((shadow.log / "summary.json").read_text())

@@ -162,6 +162,28 @@ def is_out_of_memory(run, shadow):
            (shadow.process.returncode, said.splitlines()[-1].startswith("nfstee: out of memory")), (4, True))
 
 
+def many_wait():
+    """While the SUT stands still: all that waits for it is compared in the end, in its order."""
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        chance, objects = random.Random(11), Objects(root)
+        work(client, chance, objects, 500)
+        with Shadow(folder, relay, sut, "--timeout", "100s") as shadow:
+            before = settle(shadow)
+            sut.process.send_signal(signal.SIGSTOP)
+            work(client, chance, objects, 3000)
+            shadow.wait_for(lambda: shadow.statistics()["requests"]["waiting"] > 2000, "waiting requests")
+            sut.process.send_signal(signal.SIGCONT)
+            found = fates(before, settle(shadow))
+            expect("requests that waited, but for stale handles", set(found) - {"all", "compared", "not_synchronized"},
+                   set())
+            expect("requests that waited and were compared", found["compared"] > 0.95 * found["all"] > 1900, True)
+            no_trees_differ("after many requests waited", reference, sut)
+            code, totals, _ = shadow.stop()
+            expect("differences of requests that waited", (code, totals["verdicts"]["differ"]), (0, 0))
+
+
 class Hostile(Client):
     """Changes some bytes of some calls, and cuts others off."""
 
@@ -202,6 +224,7 @@ def hostile():
 
 def main():
     hostile()
+    many_wait()
     reference, sut = servers()
     with tempfile.TemporaryDirectory() as folder, reference, Wire(reference) as behind, \
             attached(folder, behind, "--ring", "1M") as relay, Wire(relay) as before:

@@ -14,6 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+from expecting import expect, failures
 from live_client import Client, Ftnfsd
 from tee_ring import Relay
 
@@ -22,13 +23,6 @@ NFSDIGEST = os.environ["NFSDIGEST"]
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])
 GETATTR, WRITE = 1, 7
 PARTIAL = 1
-failures = []
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        failures.append(what)
-        print("%s: %.600r, not %.600r" % (what, got, wanted))
 
 
 def run(*words, codes=(0,)):

@@ -14,6 +14,8 @@ import sys
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+import own_network
+from expecting import expect, failures
 from live_client import Client, Ftnfsd
 from messages import PORTMAP, auth_none, opaque
 
@@ -23,13 +25,6 @@ NETS = {"IPv4": ("10.1.0.", "10.2.0.", 24), "IPv6": ("fd01::", "fd02::", 64)}
 NLM, NSM = 100021, 100024
 LOCKS = {(NLM, "tcp"): 4001, (NLM, "udp"): 4002, (NSM, "tcp"): 4003, (NSM, "udp"): 4004}
 GETATTR = 1
-failures = []
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        failures.append(what)
-        print("%s: %.300r, not %.300r" % (what, got, wanted))
 
 
 def ip(*words, pid=None):
@@ -249,7 +244,6 @@ def test_refusals():
 
 
 def main():
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for path in "ipv4/ip_forward", "ipv6/conf/all/forwarding":
         pathlib.Path("/proc/sys/net", path).write_text("1")
     clients, servers = Namespace("clients", 0, 2, 3), Namespace("servers", 1, 2)
@@ -269,10 +263,5 @@ if __name__ == "__main__":
         lock_client(*sys.argv[2:4], dict(zip((NLM, NSM), map(int, sys.argv[4:]))))
     elif sys.argv[1:2] == ["serve"]:
         serve_locks(sys.argv[2])
-    elif sys.argv[1:] == ["inside"]:
-        sys.exit(main())
-    elif subprocess.run(["unshare", "-Urn", "true"], stderr=subprocess.DEVNULL).returncode:
-        print("NOT RUN: this system allows no network namespaces")
-        sys.exit(77)
     else:
-        sys.exit(subprocess.run(["unshare", "-Urn", sys.executable, __file__, "inside"]).returncode)
+        sys.exit(own_network.exit_code(main))

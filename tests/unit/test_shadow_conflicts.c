@@ -12,8 +12,8 @@ static uint32_t opened_by(const struct shadow *s, const struct request *r)
 {
     uint32_t objects = 0, listed = 0;
 
-    for (uint32_t i = 0; i < r->touch_count; i++)
-        objects |= r->touches[i].opens_times ? 1u << r->touches[i].what.object : 0;
+    for (const struct touch *t = touch_at(s, r->touches); t; t = touch_at(s, t->further))
+        objects |= t->opens_times ? 1u << t->object : 0;
     for (uint32_t i = 0; i < s->open_count; i++)
         listed |= 1u << s->open_times[i].object;
     assert_int_equal(objects, listed);
@@ -23,23 +23,20 @@ static uint32_t opened_by(const struct shadow *s, const struct request *r)
 /* Returns the objects that are not synchronized any more, as bits. */
 static uint32_t left_by(const struct asking *first, const struct asking *second, uint64_t begun)
 {
-    struct request a, b;
+    struct request *a, *b;
     struct shadow s;
     uint32_t left = 0;
 
     begin(&s);
-    ask(&s, &a, first, 10, 30);
-    ask(&s, &b, second, begun, 40);
-    assert_int_equal(touches_meet(&s, &b, &err), 0);
+    a = ask(&s, first, 10, 30);
+    b = ask(&s, second, begun, 40);
+    assert_int_equal(touches_meet(&s, b, &err), 0);
     for (uint32_t i = D1; i < OBJECTS_END; i++)
         left |= mirror_at(s.mirror, i)->state != MIRROR_SYNCHRONIZED ? 1u << i : 0;
-    opened = opened_by(&s, &a);
-    assert_int_equal(opened_by(&s, &b), opened);
-    drop(&a);
-    drop(&b);
+    opened = opened_by(&s, a);
+    assert_int_equal(opened_by(&s, b), opened);
     free(s.open_times);
-    mirror_close(s.mirror);
-    known_free_all(&s);
+    end(&s);
     return left;
 }
 
@@ -189,18 +186,15 @@ static uint32_t bits_beside(const struct asking *a, const struct asking *b)
     uint32_t bits[2];
 
     for (int first = 0; first < 2; first++) {
-        struct request r[2];
+        struct request *r[2];
         struct shadow s;
 
         begin(&s);
-        ask(&s, &r[first], a, 10, 30 + (uint64_t)first * 10);
-        ask(&s, &r[!first], b, 20, 40 - (uint64_t)first * 10);
-        assert_int_equal(touches_meet(&s, &r[1], &err), 0);
-        bits[first] = r[first].overlap;
-        for (int i = 0; i < 2; i++)
-            drop(&r[i]);
-        mirror_close(s.mirror);
-        known_free_all(&s);
+        r[first] = ask(&s, a, 10, 30 + (uint64_t)first * 10);
+        r[!first] = ask(&s, b, 20, 40 - (uint64_t)first * 10);
+        assert_int_equal(touches_meet(&s, r[1], &err), 0);
+        bits[first] = r[first]->overlap;
+        end(&s);
     }
     assert_int_equal(bits[0], bits[1]);
     return bits[0];
@@ -270,7 +264,7 @@ static void test_listed(void **state)
     struct asking move = {
         .procedure = RENAME, .on = D1, .to = D2, .moved = F, .name = "from", .name2 = "to"
     };
-    struct request r[2];
+    struct request *r[2];
     struct shadow s;
 
     (void)state;
@@ -280,20 +274,17 @@ static void test_listed(void **state)
         move.failed = i & 2 ? NFS3ERR_EXIST : 0; /* in another order it may not */
         begin(&s);
         s.forgotten = i == 4 ? 30 : 0;
-        ask(&s, &r[0], &move, 10, 30);
-        ask(&s, &r[1], &list, late ? 35 : 20, 40);
+        r[0] = ask(&s, &move, 10, 30);
+        r[1] = ask(&s, &list, late ? 35 : 20, 40);
         if (kept)
-            assert_int_equal(buf_append(&requests_exchange(&r[1], &err)->changing, zeros, kept), 0);
-        assert_int_equal(touches_meet(&s, &r[1], &err), 0);
-        assert_null(r[0].sut);
-        assert_int_equal(sut_of(&r[1])->changing.len, late ? 0 : kept ? kept : 3);
+            assert_int_equal(buf_append(&requests_exchange(r[1], &err)->changing, zeros, kept), 0);
+        assert_int_equal(touches_meet(&s, r[1], &err), 0);
+        assert_null(r[0]->rest->sut);
+        assert_int_equal(sut_of(r[1])->changing.len, late ? 0 : kept ? kept : 3);
         if (!late && !kept)
-            assert_memory_equal(r[1].sut->changing.data, "to", 3);
-        assert_int_equal(r[1].names_left, i >= 4); /* there may be more */
-        for (int k = 0; k < 2; k++)
-            drop(&r[k]);
-        mirror_close(s.mirror);
-        known_free_all(&s);
+            assert_memory_equal(r[1]->rest->sut->changing.data, "to", 3);
+        assert_int_equal(r[1]->rest->names_left, i >= 4); /* there may be more */
+        end(&s);
     }
 }
 
@@ -302,25 +293,22 @@ static void test_still_called(void **state)
 {
     const struct asking list = { .procedure = READDIR, .on = D2 };
     const struct asking make = { .procedure = MKDIR, .on = D2, .name = "new" };
-    struct request r[2];
+    struct request *r[2];
     struct shadow s;
 
     (void)state;
     for (int late = 0; late < 2; late++) {
         begin(&s);
-        ask(&s, &r[0], &make, late ? 50 : 30, 0);
-        r[0].stage = STAGE_CALLED;
-        s.called.first = &r[0];
-        ask(&s, &r[1], &list, 20, 40);
-        assert_int_equal(touches_meet(&s, &r[1], &err), 0);
-        assert_int_equal(r[1].overlap, 0);
-        assert_int_equal(touches_meet_called(&s, &r[1], &err), 0);
-        assert_int_equal(r[1].overlap, late ? 0 : OVERLAP_OBJECT);
-        assert_int_equal(sut_of(&r[1])->changing.len, late ? 0 : 4);
-        for (int k = 0; k < 2; k++)
-            drop(&r[k]);
-        mirror_close(s.mirror);
-        known_free_all(&s);
+        r[0] = ask(&s, &make, late ? 50 : 30, 0);
+        r[0]->stage = STAGE_CALLED;
+        s.called.first = r[0]->id;
+        r[1] = ask(&s, &list, 20, 40);
+        assert_int_equal(touches_meet(&s, r[1], &err), 0);
+        assert_int_equal(r[1]->overlap, 0);
+        assert_int_equal(touches_meet_called(&s, r[1], &err), 0);
+        assert_int_equal(r[1]->overlap, late ? 0 : OVERLAP_OBJECT);
+        assert_int_equal(sut_of(r[1])->changing.len, late ? 0 : 4);
+        end(&s);
     }
 }
 int main(void)

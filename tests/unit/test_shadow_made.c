@@ -15,25 +15,22 @@ static void test_gone_early(void **state)
 
     (void)state;
     for (uint64_t begun = 20; begun <= 30; begun += 10) {
-        struct request r;
+        struct request *r;
         struct shadow s;
 
         begin(&s);
-        s.names_gone[5] =
-            (struct name_gone){ D1, F, known_of(&s, F)->generation, XXH3_64bits("x", 1), 25 };
-        ask(&s, &r, &remove, begun, 40);
-        assert_int_equal(learn_named(&s, &r, &unused).gone, begun == 20 ? F : 0);
+        s.names_gone[5] = (struct name_gone){ D1, F, XXH3_64bits("x", 1), 25 };
+        r = ask(&s, &remove, begun, 40);
+        assert_int_equal(learn_named(&s, r, &unused).gone, begun == 20 ? F : 0);
         /* the copy finds another object, which gets the id */
         mirror_forget(s.mirror, mirror_at(s.mirror, F));
-        known_forget(&s, known_of(&s, F));
+        known_forget(&s, F);
         assert_int_equal(mirror_add(s.mirror, handle_of(OBJECTS_END), &err)->id, F);
-        assert_int_equal(learn_named(&s, &r, &unused).gone, 0);
+        assert_int_equal(learn_named(&s, r, &unused).gone, 0);
         /* a client does */
         assert_non_null(known_get(&s, F, &err));
-        assert_int_equal(learn_named(&s, &r, &unused).gone, 0);
-        drop(&r);
-        mirror_close(s.mirror);
-        known_free_all(&s);
+        assert_int_equal(learn_named(&s, r, &unused).gone, 0);
+        end(&s);
     }
 }
 
@@ -48,45 +45,39 @@ static void test_last_name(void **state)
 
     (void)state;
     for (int links = 0; links < 3; links++) {
-        struct request r[2];
+        struct request *r[2];
         struct shadow s;
 
         begin(&s);
         known_of(&s, F)->has_links = links != 2; /* else only the copy has seen it */
-        ask(&s, &r[0], &asked[0], 10, 30);
+        r[0] = ask(&s, &asked[0], 10, 30);
         if (links == 1) {
-            ask(&s, &r[1], &asked[1], 20, 0);
-            r[1].stage = STAGE_CALLED;
+            r[1] = ask(&s, &asked[1], 20, 0);
+            r[1]->stage = STAGE_CALLED;
         }
-        assert_int_equal(learn_removed(&s, &r[0], F, &err), 0);
+        assert_int_equal(learn_removed(&s, r[0], F, &err), 0);
         assert_int_equal(mirror_at(s.mirror, F)->state, links ? MIRROR_QUEUED : MIRROR_GONE);
-        drop(&r[0]);
-        if (links == 1)
-            drop(&r[1]);
-        mirror_close(s.mirror);
-        known_free_all(&s);
+        end(&s);
     }
 }
 
 /* A call that the reference took so long for that what was under way with it was dropped. */
 static void test_forgotten(void **state)
 {
-    struct request r;
+    struct request *r;
     struct shadow s;
 
     (void)state;
     begin(&s);
     s.forgotten = 25;
-    ask(&s, &r, &write_0, 26, 40);
-    assert_int_equal(touches_meet(&s, &r, &err), 0);
+    r = ask(&s, &write_0, 26, 40);
+    assert_int_equal(touches_meet(&s, r, &err), 0);
     assert_int_equal(mirror_at(s.mirror, F)->state, MIRROR_SYNCHRONIZED);
-    r.begin = 20;
-    assert_int_equal(touches_meet(&s, &r, &err), 0);
+    r->begin = 20;
+    assert_int_equal(touches_meet(&s, r, &err), 0);
     assert_int_equal(mirror_at(s.mirror, F)->state, MIRROR_QUEUED);
     assert_int_equal(mirror_at(s.mirror, D1)->state, MIRROR_SYNCHRONIZED);
-    drop(&r);
-    mirror_close(s.mirror);
-    known_free_all(&s);
+    end(&s);
 }
 
 /* What is being made on the SUT has no handle there so far: it is copied again when it has one, and
@@ -100,7 +91,7 @@ static void test_being_made(void **state)
         bool is_queued = i != 0, has_handle = i == 2, is_known = i == 3;
         struct mirror_object *file, *directory;
         struct shadow s;
-        struct request r;
+        struct request *r;
 
         begin(&s);
         file = mirror_at(s.mirror, F);
@@ -112,21 +103,19 @@ static void test_being_made(void **state)
             assert_int_equal(mirror_set_sut_handle(s.mirror, file, (struct bytes){ 0 }, &err), 0);
         if (i == 4)
             file->type = 0; /* the reply did not say it */
-        ask(&s, &r, &make, 10, 20);
-        r.stage = is_queued ? STAGE_WAITING : STAGE_ANSWERED;
+        r = ask(&s, &make, 10, 20);
+        r->stage = is_queued ? STAGE_WAITING : STAGE_ANSWERED;
         assert_int_equal(dispatch_again(&s, file, 10, &err), 0);
         assert_int_equal(file->state, is_known ? MIRROR_QUEUED : MIRROR_UNKNOWN);
         assert_int_equal(directory->state, is_queued ? MIRROR_SYNCHRONIZED : MIRROR_QUEUED);
         if (has_handle)
             assert_int_equal(mirror_set_sut_handle(s.mirror, file, handle_of(F), &err), 0);
-        assert_int_equal(dispatch_made(&s, &r, &err), 0);
+        assert_int_equal(dispatch_made(&s, r, &err), 0);
         assert_int_equal(file->state, is_known || has_handle ? MIRROR_QUEUED : MIRROR_UNKNOWN);
         assert_int_equal(directory->state,
                          is_known || has_handle ? MIRROR_SYNCHRONIZED : MIRROR_QUEUED);
-        touches_clear(&s, &r);
-        drop(&r);
-        mirror_close(s.mirror);
-        known_free_all(&s);
+        touches_clear(&s, r);
+        end(&s);
     }
 }
 
@@ -143,20 +132,17 @@ static void test_made_at_once(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        struct request a, b;
+        struct request *a, *b;
         struct shadow s;
 
         begin(&s);
-        ask(&s, &a, &make, 10, 30);
-        a.has_made = true;
-        ask(&s, &b, &others[i], 20, 40);
-        assert_int_equal(touches_meet(&s, &b, &err), 0);
+        a = ask(&s, &make, 10, 30);
+        a->has_made = true;
+        b = ask(&s, &others[i], 20, 40);
+        assert_int_equal(touches_meet(&s, b, &err), 0);
         assert_int_equal(mirror_at(s.mirror, D3)->state,
                          i == 1 ? MIRROR_QUEUED : MIRROR_SYNCHRONIZED);
-        drop(&a);
-        drop(&b);
-        mirror_close(s.mirror);
-        known_free_all(&s);
+        end(&s);
     }
 }
 
@@ -171,7 +157,7 @@ static void test_made_again(void **state)
     (void)state;
     for (int i = 0; i < 4; i++) {
         bool is_earlier = i == 1, is_other = i == 2, is_unknown = i == 3;
-        struct request r;
+        struct request *r;
         struct shadow s;
 
         begin(&s);
@@ -180,13 +166,11 @@ static void test_made_again(void **state)
         if (is_unknown)
             assert_int_equal(
                 mirror_set_state(s.mirror, mirror_at(s.mirror, F), MIRROR_UNKNOWN, &err), 0);
-        ask(&s, &r, &make, 10, 20);
-        assert_int_equal(dispatch_mend(&s, &r, &err), 0);
+        r = ask(&s, &make, 10, 20);
+        assert_int_equal(dispatch_mend(&s, r, &err), 0);
         assert_int_equal(mirror_at(s.mirror, D1)->state,
                          i == 0 ? MIRROR_SYNCHRONIZED : MIRROR_QUEUED);
-        drop(&r);
-        mirror_close(s.mirror);
-        known_free_all(&s);
+        end(&s);
     }
 }
 
@@ -214,7 +198,7 @@ static void test_behind(void **state)
             struct record_operation op = { .program = NFS3_PROGRAM,
                                            .version = NFS3_VERSION,
                                            .procedure = 1 };
-            struct request r;
+            struct request *r;
             struct shadow s;
 
             begin(&s);
@@ -242,15 +226,13 @@ static void test_behind(void **state)
                     break;
                 s.removed[0] = asked[i].gone;
                 s.moved = asked[i].moved;
-                ask(&s, &r, &asked[i], 15, 20);
-                assert_int_equal(learn_attributes(&s, &r, &err), 0);
-                touches_clear(&s, &r);
-                drop(&r);
+                r = ask(&s, &asked[i], 15, 20);
+                assert_int_equal(learn_attributes(&s, r, &err), 0);
+                touches_clear(&s, r);
             }
             if (s.counts.behind != (also ? 1 : (uint64_t)(behind[i][what] - '0')))
                 fail_msg("request %zu, object %d, %d: %d", i, what, also, (int)s.counts.behind);
-            mirror_close(s.mirror);
-            known_free_all(&s);
+            end(&s);
         }
 }
 

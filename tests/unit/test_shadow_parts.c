@@ -114,7 +114,8 @@ static void test_listings(void **state)
     struct listings l = { .ring = NULL };
     struct shadow s = { .reading_used = 0 };
     struct exchange with = { .guards = 0 };
-    struct request r = { .shadow = &s, .sut = &with };
+    struct request_rest rest = { .sut = &with };
+    struct request r = { .shadow = &s, .rest = &rest };
     struct effect sut, *said;
     struct listing_key key;
 
@@ -141,7 +142,7 @@ static void test_listings(void **state)
     assert_int_equal(listings_note(&l, &r, &sut, &err), 0);
     assert_int_equal(place_of(&l, 15), 502);
 
-    r.flow = 1; /* another client is at other places; a third one may be either of them */
+    rest.flow = 1; /* another client is at other places; a third one may be either of them */
     r.begin = 100;
     *said = reply(&a, ours, 1, 1);
     said->object = DIRECTORY;
@@ -172,7 +173,8 @@ static void test_listings_bound(void **state)
     struct listings l = { .ring = NULL };
     struct shadow s = { .reading_used = 0 };
     struct exchange with = { .guards = 0 };
-    struct request r = { .shadow = &s, .sut = &with };
+    struct request_rest rest = { .sut = &with };
+    struct request r = { .shadow = &s, .rest = &rest };
     struct effect *said;
 
     (void)state;

@@ -43,6 +43,7 @@ static void set_up(void)
 {
     s = (struct shadow){ .mirror = mirror_open(UINT64_C(1000000000), &err) };
     assert_non_null(s.mirror);
+    assert_int_equal(requests_begin(&s, &err), 0);
     for (uint32_t i = D1; i < OBJECTS_END; i++) {
         struct mirror_object *object = known_object(&s, handle_of(REF, i), &err);
 
@@ -54,6 +55,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+    requests_free_all(&s);
     mirror_close(s.mirror);
     listings_free(&s.listings);
     known_free_all(&s);
@@ -104,20 +106,24 @@ static void write_arguments(const struct asking *a, int side, struct listing own
     assert_int_equal(bind_write(nfs3_binding(a->procedure)->arguments, &put, all[a->procedure]), 0);
 }
 
-static void ask(struct request *r, const struct asking *a, uint64_t begun, uint64_t ended)
+static struct request *ask(const struct asking *a, uint64_t begun, uint64_t ended)
 {
+    struct request *r = requests_new(&s, &err);
     struct effect *e = &reading_begin(&s, r)->effect;
+    struct request_rest *rest = r->rest;
     struct buf body = { 0 };
 
-    *r = (struct request){ .shadow = &s, .begin = begun, .end = ended, .stage = STAGE_WAITING };
+    r->begin = begun;
+    r->end = ended;
+    r->stage = STAGE_WAITING;
     write_arguments(a, REF, (struct listing){ .cookie = a->cookie }, 512, &body);
-    r->call = body.data;
-    r->call_len = (uint32_t)body.len;
-    r->sut = calloc(1, sizeof(*r->sut));
-    assert_non_null(r->sut);
+    rest->call = body.data;
+    rest->call_len = (uint32_t)body.len;
+    rest->sut = calloc(1, sizeof(*rest->sut));
+    assert_non_null(rest->sut);
     *e = (struct effect){ .procedure = procedure_find(NFS3_PROGRAM, NFS3_VERSION, a->procedure),
-                          .arguments_body = { r->call, r->call_len },
-                          .arguments_length = r->call_len,
+                          .arguments_body = { body.data, (uint32_t)body.len },
+                          .arguments_length = body.len,
                           .status = STATUS_NONE,
                           .rpc_status = STATUS_NONE };
     effect_decode(e);
@@ -128,19 +134,18 @@ static void ask(struct request *r, const struct asking *a, uint64_t begun, uint6
     e->parent = e->roles & ROLE_PARENT ? a->on : 0;
     e->parent2 = a->to;
     e->new_object = a->found;
-    r->objects[TEE_OBJECT] = a->on;
-    r->objects[TEE_PARENT2] = a->to;
+    rest->objects[TEE_OBJECT] = a->on;
+    rest->objects[TEE_PARENT2] = a->to;
     requests_sum_up(r, e);
     assert_int_equal(touches_set(&s, r, &(struct named){ 0 }, &err), 0);
+    return r;
 }
 
 static void drop(struct request *r)
 {
     s.is_ending = true; /* nothing is forgotten */
-    touches_clear(&s, r);
+    requests_free(&s, r);
     s.is_ending = false;
-    free(r->call);
-    free(r->sut);
 }
 
 /* --- what the SUT gets */
@@ -173,15 +178,15 @@ static void test_rewritten(void **state)
         { .procedure = READDIR, .on = D1 },
         { .procedure = READDIRPLUS, .on = D2 },
     };
-    struct request r;
+    struct request *r;
 
     (void)state;
     set_up();
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        ask(&r, &all[i], 1, 2);
-        r.sut->ctime = (struct nfstime3){ 77, 5 };
-        becomes(&r, &all[i], (struct listing){ 0 }, 512);
-        drop(&r);
+        r = ask(&all[i], 1, 2);
+        r->rest->sut->ctime = (struct nfstime3){ 77, 5 };
+        becomes(r, &all[i], (struct listing){ 0 }, 512);
+        drop(r);
     }
     tear_down();
 }
@@ -193,15 +198,15 @@ static void test_not_known(void **state)
                                          { .procedure = LINK, .on = STRANGE, .to = D1 } };
     struct buf got = { 0 };
     struct xdr_put put = xdr_put_to(&got, 4096);
-    struct request r;
+    struct request *r;
 
     (void)state;
     set_up();
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        ask(&r, &all[i], 1, 2);
-        assert_int_equal(rewrite(&s, &r, &put), FATE_NOT_SYNCHRONIZED);
+        r = ask(&all[i], 1, 2);
+        assert_int_equal(rewrite(&s, r, &put), FATE_NOT_SYNCHRONIZED);
         assert_int_equal(got.len, 0);
-        drop(&r);
+        drop(r);
     }
     tear_down();
 }
@@ -216,31 +221,33 @@ static void test_listings(void **state)
     struct list_more more = { .stage = MORE_BYTES };
     struct buf got = { 0 };
     struct xdr_put put = xdr_put_to(&got, 4096);
-    struct request r;
+    struct request *r;
 
     (void)state;
     set_up();
     memset(place.sut_verifier, 0xab, 8);
     memset(theirs.sut_verifier, 0xab, 8);
-    ask(&r, &next, 1, 2);
-    assert_int_equal(rewrite(&s, &r, &put), FATE_LISTING); /* nobody knows where */
+    r = ask(&next, 1, 2);
+    assert_int_equal(rewrite(&s, r, &put), FATE_LISTING); /* nobody knows where */
     s.listings.ring = calloc(LISTINGS, sizeof(*s.listings.ring));
     assert_non_null(s.listings.ring);
     s.listings.ring[0] = place;
     assert_int_equal(index_reserve(&s.listings.by_cookie, LISTINGS), 0);
     index_put(&s.listings.by_cookie, hash_of(D1, 9), 0);
-    becomes(&r, &next, theirs, 512);
-    r.sut->more = &more; /* its next entry did not fit */
-    becomes(&r, &next, theirs, MORE_COUNT);
-    drop(&r);
+    becomes(r, &next, theirs, 512);
+    r->rest->sut->more = &more; /* its next entry did not fit */
+    becomes(r, &next, theirs, MORE_COUNT);
+    r->rest->sut->more = NULL;
+    drop(r);
 
-    ask(&r, &first, 1, 2);
-    r.sut->more = &more;
-    becomes(&r, &first, (struct listing){ 0 }, MORE_COUNT);
+    r = ask(&first, 1, 2);
+    r->rest->sut->more = &more;
+    becomes(r, &first, (struct listing){ 0 }, MORE_COUNT);
     more.stage = MORE_PARTS; /* the reference has no more, the SUT has */
     more.at.sut_cookie = 55;
-    becomes(&r, &first, (struct listing){ .cookie = 55 }, MORE_COUNT);
-    drop(&r);
+    becomes(r, &first, (struct listing){ .cookie = 55 }, MORE_COUNT);
+    r->rest->sut->more = NULL;
+    drop(r);
     tear_down();
 }
 
@@ -249,28 +256,28 @@ static void test_listings(void **state)
 /* |b| was called at 20; |a| was answered at |ended|, and is under way to the SUT. */
 static uint32_t waits(const struct asking *a, const struct asking *b, uint64_t ended)
 {
-    struct request first, second;
+    struct request *first, *second;
     uint32_t found;
 
     set_up();
-    ask(&first, a, 10, ended);
-    ask(&second, b, 20, 40);
-    order_find(&s, &second);
-    found = second.waits;
-    assert_int_equal(first.is_awaited, found);
-    second.number = first.number + 1;
-    second.waits++;             /* for something else, so that it does not become ready */
-    order_release(&s, &second); /* which came later */
-    assert_int_equal(first.waits, 0);
-    assert_int_equal(second.waits, found + 1);
-    first.stage = STAGE_ANSWERED;
-    order_release(&s, &first);
-    assert_int_equal(second.waits, 1);
-    second.waits = 0;
-    order_find(&s, &second);
-    assert_int_equal(second.waits, 0); /* the SUT has answered it */
-    drop(&first);
-    drop(&second);
+    first = ask(a, 10, ended);
+    second = ask(b, 20, 40);
+    order_find(&s, second);
+    found = second->waits;
+    assert_int_equal(first->is_awaited, found);
+    second->number = first->number + 1;
+    second->waits++;           /* for something else, so that it does not become ready */
+    order_release(&s, second); /* which came later */
+    assert_int_equal(first->waits, 0);
+    assert_int_equal(second->waits, found + 1);
+    first->stage = STAGE_ANSWERED;
+    order_release(&s, first);
+    assert_int_equal(second->waits, 1);
+    second->waits = 0;
+    order_find(&s, second);
+    assert_int_equal(second->waits, 0); /* the SUT has answered it */
+    drop(first);
+    drop(second);
     tear_down();
     return found;
 }
@@ -320,16 +327,16 @@ static void test_order(void **state)
 static void test_held(void **state)
 {
     static const struct asking get = { .procedure = GETATTR, .on = F };
-    struct request r;
+    struct request *r;
 
     (void)state;
     set_up();
     known_of(&s, F)->is_held = true;
-    ask(&r, &get, 10, 20);
-    order_find(&s, &r);
-    assert_int_equal(r.waits, 1);
-    assert_true(r.touches[0].is_held);
-    drop(&r);
+    r = ask(&get, 10, 20);
+    order_find(&s, r);
+    assert_int_equal(r->waits, 1);
+    assert_true(touch_at(&s, r->touches)->is_held);
+    drop(r);
     tear_down();
 }
 
@@ -338,23 +345,23 @@ static void test_guard(void **state)
 {
     static const struct asking set = { .procedure = SETATTR, .on = F, .guarded = true };
     const struct effect late = { .status = NFS3ERR_NOT_SYNC }, other = { .status = NFS3ERR_PERM };
-    struct request r;
+    struct request *r;
 
     (void)state;
     set_up();
-    ask(&r, &set, 10, 20);
-    r.sut->guards = 1;
-    r.sut->has_ctime = true;
-    assert_false(is_guard_late(&r, &other));
-    assert_true(is_guard_late(&r, &late));
-    assert_false(r.sut->has_ctime);
-    r.sut->guards = GUARDS_MAX;
-    assert_false(is_guard_late(&r, &late));
-    r.sut->guards = 1;
-    reading_begin(&s, &r)->effect =
+    r = ask(&set, 10, 20);
+    r->rest->sut->guards = 1;
+    r->rest->sut->has_ctime = true;
+    assert_false(is_guard_late(r, &other));
+    assert_true(is_guard_late(r, &late));
+    assert_false(r->rest->sut->has_ctime);
+    r->rest->sut->guards = GUARDS_MAX;
+    assert_false(is_guard_late(r, &late));
+    r->rest->sut->guards = 1;
+    reading_begin(&s, r)->effect =
         (struct effect){ .asked.bits = ASKED_GUARD, .status = NFS3ERR_NOT_SYNC };
-    assert_false(is_guard_late(&r, &late));
-    drop(&r);
+    assert_false(is_guard_late(r, &late));
+    drop(r);
     tear_down();
 }
 
@@ -373,19 +380,19 @@ static void test_found(void **state)
         struct buf body = { 0 };
         struct xdr_put put = xdr_put_to(&body, 4096);
         struct rpc_header header = { .status = RPC_SUCCESS };
-        struct request r;
+        struct request *r;
         struct effect sut;
 
         set_up();
         object = mirror_at(s.mirror, STRANGE);
         object->type = NF3REG;
-        ask(&r, &look, 1, 2);
+        r = ask(&look, 1, 2);
         assert_int_equal(bind_write(nfs3_binding(LOOKUP)->result, &put, &res), 0);
-        sut = read_answer(&r, &(struct rpc_answer){ .header = &header,
-                                                    .body = { body.data, (uint32_t)body.len } });
-        assert_int_equal(take_handle(&s, &r, &sut, &err), 0);
+        sut = read_answer(r, &(struct rpc_answer){ .header = &header,
+                                                   .body = { body.data, (uint32_t)body.len } });
+        assert_int_equal(take_handle(&s, r, &sut, &err), 0);
         assert_int_equal(object->sut_handle_len, type == NF3REG ? sizeof(handle) : 0);
-        drop(&r);
+        drop(r);
         buf_free(&body);
         tear_down();
     }
@@ -405,7 +412,7 @@ static void test_linked(void **state)
     struct buf body = { 0 };
     struct xdr_put put = xdr_put_to(&body, 4096);
     struct mirror_object *object;
-    struct request r;
+    struct request *r;
     struct effect sut;
 
     (void)state;
@@ -413,14 +420,14 @@ static void test_linked(void **state)
     object = mirror_add(s.mirror, strange, &err);
     assert_int_equal(mirror_set_sut_handle(s.mirror, object, strange, &err), 0);
     assert_true(object->id >= s.known_end);
-    ask(&r, &list, 1, 2);
+    r = ask(&list, 1, 2);
     assert_int_equal(bind_write(nfs3_binding(READDIRPLUS)->result, &put, &res), 0);
     sut = read_answer(
-        &r, &(struct rpc_answer){ .header = &header, .body = { body.data, (uint32_t)body.len } });
-    learn_links(&s, &r, &sut);
+        r, &(struct rpc_answer){ .header = &header, .body = { body.data, (uint32_t)body.len } });
+    learn_links(&s, r, &sut);
     assert_true(known_of(&s, F)->was_linked);
     assert_false(known_of(&s, object->id)->was_linked); /* there may be no room for it */
-    drop(&r);
+    drop(r);
     buf_free(&body);
     tear_down();
 }
@@ -430,34 +437,34 @@ static void test_room(void **state)
 {
     static const struct asking get = { .procedure = GETATTR, .on = F };
     static const struct asking set = { .procedure = SETATTR, .on = F };
-    struct request read, change;
+    struct request *read, *change;
     uint64_t bytes;
 
     (void)state;
     set_up();
-    ask(&read, &get, 10, 20);
-    ask(&change, &set, 10, 20);
+    read = ask(&get, 10, 20);
+    change = ask(&set, 10, 20);
     s.limits = (struct shadow_limits){ .queue = 8, .queue_bytes = 1 << 20 };
     s.counts.waiting = 5;
-    assert_true(has_room(&s, &read));
+    assert_true(has_room(&s, read));
     s.counts.waiting = 6;
-    assert_false(has_room(&s, &read));
-    assert_true(has_room(&s, &change));
+    assert_false(has_room(&s, read));
+    assert_true(has_room(&s, change));
     s.counts.waiting = 8;
-    assert_false(has_room(&s, &change));
+    assert_false(has_room(&s, change));
     s.counts.waiting = 0;
-    bytes = requests_bytes(&read);
+    bytes = requests_bytes(read);
     s.counts.waiting_bytes = (1 << 20) / 4 * 3 - bytes;
-    assert_true(has_room(&s, &read));
+    assert_true(has_room(&s, read));
     s.counts.waiting_bytes++;
-    assert_false(has_room(&s, &read));
-    bytes = requests_bytes(&change);
+    assert_false(has_room(&s, read));
+    bytes = requests_bytes(change);
     s.counts.waiting_bytes = (1 << 20) - bytes;
-    assert_true(has_room(&s, &change));
+    assert_true(has_room(&s, change));
     s.counts.waiting_bytes++;
-    assert_false(has_room(&s, &change));
-    drop(&read);
-    drop(&change);
+    assert_false(has_room(&s, change));
+    drop(read);
+    drop(change);
     tear_down();
 }
 
@@ -472,30 +479,27 @@ static void test_bounded(void **state)
     set_up();
     s.loop = loop_new(&err);
     assert_non_null(s.loop);
-    for (uint32_t i = 0; i < 4; i++) {
-        r[i] = malloc(sizeof(*r[i]));
-        assert_non_null(r[i]);
-        ask(r[i], &get, 10 + i, 20 + i);
-    }
+    for (uint32_t i = 0; i < 4; i++)
+        r[i] = ask(&get, 10 + i, 20 + i);
     bytes = requests_bytes(r[0]);
     s.limits = (struct shadow_limits){ .queue = 9, .queue_bytes = 4 * bytes };
     assert_int_equal(send_queue(&s, r[0], &err), 0);
     assert_int_equal(send_queue(&s, r[1], &err), 0);
     assert_int_equal(s.counts.waiting_bytes, 2 * bytes);
-    assert_int_equal(buf_reserve(&r[1]->sut->reply, 2 * bytes), 0);
+    assert_int_equal(buf_reserve(&r[1]->rest->sut->reply, 2 * bytes), 0);
     assert_int_equal(done(&s, r[1], FATE_COMPARED, &err), 0); /* |r[0]| is not answered */
     assert_int_equal(s.counts.waiting, 1);
     assert_true(s.counts.waiting_bytes >= 4 * bytes);
     assert_int_equal(send_queue(&s, r[2], &err), 0);
-    assert_int_equal(r[2]->fate, FATE_SUT_SLOW);
-    assert_ptr_equal(s.recent.first, r[2]);
-    s.ready = s.last_ready = NULL;
+    assert_int_equal(r[2]->rest->fate, FATE_SUT_SLOW);
+    assert_int_equal(s.recent.first, r[2]->id);
+    s.ready = s.last_ready = 0;
 
     s.is_ending = true; /* nothing is forgotten */
-    requests_take_first(&s.pending);
+    requests_take_first(&s, &s.pending);
     requests_free(&s, r[0]);
     assert_true(s.counts.waiting_bytes >= 3 * bytes);
-    requests_take_first(&s.pending);
+    requests_take_first(&s, &s.pending);
     requests_free(&s, r[1]);
     assert_int_equal(s.counts.waiting_bytes, 0);
     assert_int_equal(send_queue(&s, r[3], &err), 0);

@@ -51,6 +51,7 @@ static void begin(struct shadow *s)
                           .copy = copy,
                           .loop = loop };
     assert_non_null(s->mirror);
+    assert_int_equal(requests_begin(s, &err), 0);
     for (uint32_t i = D1; i < OBJECTS_END; i++) {
         struct mirror_object *object = known_object(s, handle_of(i), &err);
 
@@ -100,19 +101,22 @@ static void write_arguments(const struct asking *a, struct buf *to)
     assert_int_equal(bind_write(nfs3_binding(a->procedure)->arguments, &put, all[a->procedure]), 0);
 }
 
-static void ask(struct shadow *s, struct request *r, const struct asking *a, uint64_t begin,
-                uint64_t end)
+static struct request *ask(struct shadow *s, const struct asking *a, uint64_t begin, uint64_t end)
 {
+    struct request *r = requests_new(s, &err);
     struct effect *e = &reading_begin(s, r)->effect;
+    struct request_rest *rest = r->rest;
     struct buf body = { 0 };
 
-    *r = (struct request){ .shadow = s, .begin = begin, .end = end, .stage = STAGE_ENDED };
+    r->begin = begin;
+    r->end = end;
+    r->stage = STAGE_ENDED;
     write_arguments(a, &body);
-    r->call = body.data;
-    r->call_len = (uint32_t)body.len;
+    rest->call = body.data;
+    rest->call_len = (uint32_t)body.len;
     *e = (struct effect){ .procedure = procedure_find(NFS3_PROGRAM, NFS3_VERSION, a->procedure),
-                          .arguments_body = { r->call, r->call_len },
-                          .arguments_length = r->call_len,
+                          .arguments_body = { body.data, (uint32_t)body.len },
+                          .arguments_length = body.len,
                           .status = STATUS_NONE,
                           .rpc_status = STATUS_NONE };
     effect_decode(e);
@@ -123,23 +127,27 @@ static void ask(struct shadow *s, struct request *r, const struct asking *a, uin
     e->parent = e->roles & ROLE_PARENT ? a->on : 0;
     e->parent2 = a->to;
     e->new_object = a->made;
-    r->objects[TEE_OBJECT] = a->on;
-    r->objects[TEE_PARENT2] = a->to;
-    r->objects[TEE_NEW] = a->made;
+    rest->objects[TEE_OBJECT] = a->on;
+    rest->objects[TEE_PARENT2] = a->to;
+    rest->objects[TEE_NEW] = a->made;
     requests_sum_up(r, e);
     assert_int_equal(
         touches_set(s, r, &(struct named){ .gone = a->gone, .moved = a->moved, .first = a->named },
                     &err),
         0);
+    return r;
 }
 
-static void drop(struct request *r)
+/* With all requests. */
+static void end(struct shadow *s)
 {
-    free(r->call);
-    free(r->touches);
-    if (r->sut)
-        buf_free(&r->sut->changing);
-    free(r->sut);
+    s->is_ending = true; /* nothing is forgotten */
+    for (uint32_t id = 1; id < s->requests.count; id++)
+        requests_free(s, request_at(s, id));
+    s->called = (struct request_list){ 0 };
+    requests_free_all(s);
+    mirror_close(s->mirror);
+    known_free_all(s);
 }
 
 #endif
