@@ -70,6 +70,14 @@ void tally_round(struct tally *t)
 
 /* --- examples */
 
+/* 0: an operation without an object. */
+static uint32_t object_of(const struct step *step)
+{
+    return step->arguments.len >= 8 && !(step->has & STEP_WITHOUT_OBJECT)
+               ? load_be32(step->arguments.data + 4)
+               : 0;
+}
+
 /* The object and the name of an operation, as far as its arguments say them. */
 static void say_what(const struct step *step, char *to, size_t size)
 {
@@ -78,12 +86,10 @@ static void say_what(const struct step *step, char *to, size_t size)
                         .arguments_length = step->arguments.len,
                         .rpc_status = -1 };
     struct buf name = { 0 };
-    uint32_t object = 0;
+    uint32_t object = object_of(step);
 
     if (step->procedure)
         effect_decode(&e);
-    if (step->arguments.len >= 8)
-        object = load_be32(step->arguments.data + 4);
     if (e.name.data && e.name.len <= 64 && escape_name(e.name, false, &name) == 0)
         snprintf(to, size, "\"%.*s\" in object %" PRIu32, (int)name.len, (const char *)name.data,
                  object);
@@ -92,6 +98,15 @@ static void say_what(const struct step *step, char *to, size_t size)
     else
         to[0] = '\0';
     buf_free(&name);
+}
+
+void tally_stall_words(const struct stall *stall, char *to, size_t size)
+{
+    const struct step step = { .number = stall->procedure,
+                               .procedure = rdump_procedure(stall->procedure),
+                               .arguments = { stall->arguments, stall->argument_len } };
+
+    say_what(&step, to, size);
 }
 
 /* Those that were not sent say less: they get a tenth of the places. */
@@ -269,15 +284,31 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static void add_stall(struct tally *t, const struct done *d, int64_t ns)
+{
+    const struct bytes arguments = d->step->arguments;
+    uint32_t object = object_of(d->step);
+    struct stall *x = object ? stalls_add(&t->stalls, d->dump, object, ns) : NULL;
+
+    if (!x)
+        return;
+    x->number = d->number;
+    x->procedure = d->step->number;
+    x->argument_len = (uint8_t)(arguments.len < STALL_ARGUMENTS ? arguments.len : STALL_ARGUMENTS);
+    memcpy(x->arguments, arguments.data, x->argument_len);
+}
+
 static void add_lateness(struct tally *t, const struct done *d)
 {
-    int64_t from = d->planned;
+    int64_t from = d->planned, entered;
 
     if (from < 0 || d->sent <= from)
         return;
     histogram_add(&t->late_all, d->sent - from);
-    from = add_late(t, LATE_WINDOW, from, earlier(d->entered, d->sent));
-    from = add_late(t, LATE_DEPENDENCY, from, earlier(d->ready, d->sent));
+    entered = add_late(t, LATE_WINDOW, from, earlier(d->entered, d->sent));
+    from = add_late(t, LATE_DEPENDENCY, entered, earlier(d->ready, d->sent));
+    if (from > entered)
+        add_stall(t, d, from - entered);
     from = add_late(t, LATE_OUTSTANDING, from, earlier(d->allowed, d->sent));
     add_late(t, LATE_OWN, from, d->sent);
 }

@@ -3,13 +3,14 @@
  *
  * What a run has shown: counts, latencies, lateness, differences.
  *
- * Memory: it does not grow with the trace: 676 KiB, and 60 KiB for each procedure;
+ * Memory: it does not grow with the trace: 729 KiB, and 60 KiB for each procedure;
  * 80 bytes for each dump.
  */
 #ifndef NFSDIGEST_PLAYER_TALLY_H
 #define NFSDIGEST_PLAYER_TALLY_H
 
 #include "measure/histogram.h"
+#include "player/stalls.h"
 #include "player/verdict.h"
 
 enum {
@@ -103,6 +104,7 @@ struct tally {
     uint64_t lost_connections;                           /* the player's own */
     struct tally_procedure *procedure[TALLY_PROCEDURES]; /* NULL: none */
     struct histogram late[LATE_CAUSES], late_all;
+    struct stalls stalls; /* of LATE_DEPENDENCY: by the object that the operation is about */
     struct tally_interval interval[TALLY_INTERVALS];
     int64_t interval_length; /* ns */
     uint32_t interval_count;
@@ -152,6 +154,9 @@ void tally_busy(const struct tally *tally, bool trace, uint64_t *ns);
 
 /* -ERR_SYSTEM: no memory for a procedure or a dump that is new. */
 int tally_add(struct tally *tally, const struct done *done, struct err *err);
+
+/* The object and the name of the operation that waited longest, for people. */
+void tally_stall_words(const struct stall *stall, char *to, size_t size);
 
 /* --- of several players (tally_merge.c) */
 

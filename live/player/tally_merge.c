@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { MAGIC = 0x54414c31, DUMPS_MOST = 1 << 16 };
+enum { MAGIC = 0x54414c32, DUMPS_MOST = 1 << 16 };
 #define ANY (UINT64_C(1) << 32) /* number of 32 bits */
 
 struct io {
@@ -62,25 +62,31 @@ static void small(struct io *io, uint32_t *value, uint64_t most)
     *value = (uint32_t)wide;
 }
 
-/* |size| with the 0 at its end. */
-static void text(struct io *io, char *value, uint32_t size)
+static void some(struct io *io, void *value, uint32_t len)
 {
-    uint32_t len = io->reads ? 0 : (uint32_t)strnlen(value, size - 1);
-
-    small(io, &len, size);
     if (!io->reads) {
         io->no_memory |= buf_append(io->to, value, len) < 0;
         return;
     }
     if (len > io->from.len) {
         io->failed = true;
-        len = 0;
+        return;
     }
     if (len)
         memcpy(value, io->from.data, len);
-    value[len] = '\0';
     io->from.data += len;
     io->from.len -= len;
+}
+
+/* |size| with the 0 at its end. */
+static void text(struct io *io, char *value, uint32_t size)
+{
+    uint32_t len = io->reads ? 0 : (uint32_t)strnlen(value, size - 1);
+
+    small(io, &len, size);
+    some(io, value, len);
+    if (io->reads)
+        value[io->failed ? 0 : len] = '\0';
 }
 
 /* The slots that have something. */
@@ -216,6 +222,33 @@ static void dumps(struct io *io, struct tally *t)
             word(io, &t->dump_class[i][k]);
 }
 
+static void stalls(struct io *io, struct tally *t)
+{
+    struct stalls *s = &t->stalls;
+
+    small(io, &s->count, STALLS_OBJECTS + 1);
+    for (uint32_t i = 0; i < s->count && !io->failed; i++) {
+        struct stall *x = &s->of[i];
+        uint32_t procedure = x->procedure, len = x->argument_len;
+
+        small(io, &x->dump, ANY);
+        small(io, &x->object, ANY);
+        word(io, &x->operations);
+        time_of(io, &x->waited);
+        time_of(io, &x->missed);
+        time_of(io, &x->longest);
+        word(io, &x->number);
+        small(io, &procedure, 256);
+        x->procedure = (uint8_t)procedure;
+        small(io, &len, STALL_ARGUMENTS + 1);
+        x->argument_len = (uint8_t)len;
+        some(io, x->arguments, len);
+        io->failed |= x->waited < 0 || x->missed < 0;
+    }
+    if (io->reads && !io->failed)
+        stalls_index(s);
+}
+
 static void totals(struct io *io, struct tally *t)
 {
     uint32_t unread = t->unread;
@@ -247,6 +280,7 @@ static void all(struct io *io, struct tally *t)
     for (unsigned i = 0; i < LATE_CAUSES; i++)
         histogram(io, &t->late[i]);
     histogram(io, &t->late_all);
+    stalls(io, t);
     intervals(io, t);
     small(io, &t->example_count, TALLY_EXAMPLES + 1);
     for (uint32_t i = 0; i < t->example_count && !io->failed; i++)
@@ -423,6 +457,7 @@ int tally_merge(struct tally *to, struct tally *from, struct err *err)
     for (unsigned i = 0; i < LATE_CAUSES; i++)
         histogram_merge(&to->late[i], &from->late[i]);
     histogram_merge(&to->late_all, &from->late_all);
+    stalls_merge(&to->stalls, &from->stalls);
     merge_intervals(to, from);
     merge_rules(to, from);
     if (merge_dumps(to, from, err) < 0 || merge_procedures(to, from, err) < 0)

@@ -126,6 +126,33 @@ static void add_examples(struct report *report, const struct tally *tally, bool 
             add_example(&report->examples[(*count)++], &tally->examples[i]);
 }
 
+int64_t report_stall_most(const struct report_stall *x)
+{
+    /* the report of a file may have anything */
+    return x->waited < 0 || x->missed < 0 ? x->waited : stalls_sum(x->waited, x->missed);
+}
+
+static void add_stalls(struct report *report, const struct tally *tally)
+{
+    const struct stall *rows[REPORT_STALLS_MAX];
+    uint32_t count = stalls_longest(&tally->stalls, rows, REPORT_STALLS_MAX);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct report_stall *to = &report->stalls[report->counts[REPORT_STALLS]++];
+        const struct stall *from = rows[i];
+
+        to->dump = from->dump;
+        to->object = from->object;
+        to->operations = from->operations;
+        to->waited = from->waited;
+        to->missed = from->missed;
+        to->longest = from->longest;
+        to->number = from->number;
+        report_procedure_name(from->procedure, to->procedure);
+        tally_stall_words(from, to->what, sizeof(to->what));
+    }
+}
+
 static void add_counts(struct report *report, const struct tally *tally)
 {
     struct report_run *run = &report->run;
@@ -200,6 +227,7 @@ void report_fill(struct report *report, const char *dump, const char *target, co
                  i == LATE_CAUSES ? "all" : tally_late_name((enum tally_late)i));
         to->times = report_times_of(i == LATE_CAUSES ? &tally->late_all : &tally->late[i]);
     }
+    add_stalls(report, tally);
     for (unsigned i = 0; i < TALLY_PROCEDURES; i++)
         if (tally->procedure[i])
             add_procedure(report, i, tally->procedure[i]);
@@ -232,15 +260,25 @@ static FILE *create(const char *folder, const char *name, struct err *err)
     return file;
 }
 
-/* Closes |file|, the last write of which may fail now. */
+static void discard(const char *folder, const char *name)
+{
+    char path[PATH_ROOM];
+
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) < (int)sizeof(path))
+        remove(path);
+}
+
+/* Closes |file|, the last write of which may fail now.  A file that is not whole is removed. */
 static int finish(FILE *file, const char *folder, const char *name, struct err *err)
 {
     int why = fflush(file) ? errno : ferror(file) ? EIO : 0;
 
     if (fclose(file) && !why)
         why = errno;
-    return why ? err_set(err, ERR_SYSTEM, "%s/%s: cannot write: %s", folder, name, strerror(why))
-               : 0;
+    if (!why)
+        return 0;
+    discard(folder, name);
+    return err_set(err, ERR_SYSTEM, "%s/%s: cannot write: %s", folder, name, strerror(why));
 }
 
 static int save_times(const struct histogram *h, const char *folder, const char *name,
@@ -316,18 +354,26 @@ static int save_mismatches(const struct tally *tally, const char *folder, struct
     return finish(file, folder, "mismatches.jsonl", err);
 }
 
+static int save_report(const struct report *report, const char *folder, struct err *err)
+{
+    FILE *file = create(folder, "report.json", err);
+    struct err said = { 0 }; /* finish says why */
+
+    if (!file)
+        return -ERR_SYSTEM;
+    report_json(report, file, &said);
+    return finish(file, folder, "report.json", err);
+}
+
+/* The report first: the rest is worth less without it. */
 int report_save(const struct report *report, const struct tally *tally, const char *folder,
                 struct err *err)
 {
-    FILE *file;
-    int result;
-
-    if (make_folder(folder, err) < 0 || save_latencies(tally, folder, err) < 0 ||
-        save_mismatches(tally, folder, err) < 0)
+    if (make_folder(folder, err) < 0 || save_report(report, folder, err) < 0)
         return -ERR_SYSTEM;
-    file = create(folder, "report.json", err);
-    if (!file)
-        return -ERR_SYSTEM;
-    result = report_json(report, file, err);
-    return finish(file, folder, "report.json", err) < 0 ? -ERR_SYSTEM : result;
+    if (save_mismatches(tally, folder, err) < 0 || save_latencies(tally, folder, err) < 0) {
+        discard(folder, "latencies"); /* if there is nothing in it */
+        return err_prefix(err, "%s/report.json was kept, but not all else", folder);
+    }
+    return 0;
 }

@@ -4,9 +4,9 @@
  * The report of a run of a replay: made of its tally, written as JSON (schemas/replay.schema.json),
  * text and HTML, and read again, alone or beside other runs.
  *
- *     report_new, report_data (while the script has its tree), report_dump, report_fill,
- * report_save, report_free report_new, report_load, report_text, report_runs or report_html,
- * report_free
+ * A run that was played: report_new, report_data (while the script has its tree), report_dump,
+ * report_fill, report_save, report_free.  One that was kept: report_new, report_load, report_text,
+ * report_runs or report_html, report_free.
  *
  * Times are ns.  Memory: 430 KiB for each report.
  */
@@ -54,6 +54,13 @@ struct report_late {
     struct report_times times;
 };
 
+struct report_stall { /* struct stall (player/stalls.h) */
+    uint64_t dump, object, operations;
+    int64_t waited, missed, longest;
+    uint64_t number; /* of |longest| */
+    char procedure[24], what[128];
+};
+
 struct report_procedure {
     char name[24];
     uint64_t operations, differ; /* |differ|: verdict_differs */
@@ -85,12 +92,19 @@ struct report_dump {
     uint64_t in_class[VERDICT_CLASSES]; /* by enum verdict_class */
 };
 
-enum { REPORT_EXAMPLES = 20, REPORT_RULE_ROWS = 100, REPORT_DUMPS_MAX = 256, REPORT_SECTIONS = 8 };
+enum {
+    REPORT_EXAMPLES = 20,
+    REPORT_STALLS_MAX = 20,
+    REPORT_RULE_ROWS = 100,
+    REPORT_DUMPS_MAX = 256,
+    REPORT_SECTIONS = 9
+};
 
 struct report {
     struct report_run run;
     struct report_class classes[VERDICT_CLASSES];
-    struct report_late late[LATE_CAUSES + 1]; /* the last one: all */
+    struct report_late late[LATE_CAUSES + 1];      /* the last one: all */
+    struct report_stall stalls[REPORT_STALLS_MAX]; /* the longest first */
     struct report_procedure procedures[TALLY_PROCEDURES];
     struct report_interval intervals[TALLY_INTERVALS];
     struct report_example examples[REPORT_EXAMPLES];
@@ -103,6 +117,7 @@ enum report_section {
     REPORT_RUN,
     REPORT_CLASSES,
     REPORT_LATE,
+    REPORT_STALLS,
     REPORT_PROCEDURES,
     REPORT_INTERVALS,
     REPORT_FIRST_EXAMPLES,
@@ -124,8 +139,9 @@ void report_fill(struct report *report, const char *dump, const char *target, co
 /* Fills in |run.rules|, and which rules allowed something.  Call it after report_fill. */
 void report_rules(struct report *report, const struct rules *rules, const struct tally *tally);
 /* Makes |folder| and writes report.json, mismatches.jsonl (the examples of the tally), and
- * latencies/PROCEDURE.{sent,planned,trace}.hgrm, late.CAUSE.hgrm (HdrHistogram's text, in us).
- * -ERR_SYSTEM. */
+ * latencies/PROCEDURE.{sent,planned,trace}.hgrm, late.CAUSE.hgrm (HdrHistogram's text, in us),
+ * in this order.  Returns -ERR_SYSTEM at the first one that cannot be written; those that are there
+ * are whole. */
 int report_save(const struct report *report, const struct tally *tally, const char *folder,
                 struct err *err);
 

@@ -28,10 +28,8 @@ static void groups_list(struct page *page, const struct report *const *reports,
     }
     page_put(page,
              "</ul>\n<p>Median and half of the spread (the most minus the least) of each "
-             "group.%s</p>\n",
-             group_count > 1 ? " A difference to group 1 is shown if it is larger than the spread "
-                               "of both groups."
-                             : "");
+             "group. %s</p>\n",
+             report_groups_words(groups, group_count));
 }
 
 static void table_head(struct page *page, uint32_t group_count)

@@ -56,11 +56,17 @@ static void heading(struct page *page, int level, const char *text)
     page_put(page, "<h%d>%s</h%d>\n", level, text, level);
 }
 
+static void rate_tile(struct page *page, const char *name, double rate)
+{
+    char text[VALUE_TEXT_MAX];
+
+    cells_tile(page, name, count_text(rate < 1e18 ? (uint64_t)(rate + 0.5) : UINT64_MAX, text));
+}
+
 static void tiles(struct page *page, const struct report *r)
 {
     const struct report_run *run = &r->run;
     char text[VALUE_TEXT_MAX];
-    double rate;
 
     cells_tiles(page);
     cells_tile(page, "operations", count_text(run->operations, text));
@@ -70,11 +76,12 @@ static void tiles(struct page *page, const struct report *r)
     cells_tile(page, "time of the run", duration_text(run->duration, text));
     cells_tile(page, "last plan at", duration_text(run->planned, text));
     cells_tile(page, "longest chain of operations", duration_text(run->critical_path, text));
-    rate = report_rate((double)report_timed(r), run->duration);
-    cells_tile(page, "operations a second",
-               count_text(rate < 1e18 ? (uint64_t)(rate + 0.5) : UINT64_MAX, text));
+    rate_tile(page, "operations a second", report_rate((double)report_timed(r), run->duration));
+    rate_tile(page, "operations a second of the plan", report_planned_rate(r));
     snprintf(text, sizeof(text), "%.2f", report_concurrency(r));
     cells_tile(page, "at the same time", text);
+    snprintf(text, sizeof(text), "%.2f", report_planned_concurrency(r));
+    cells_tile(page, "at the same time in the plan", text);
     cells_tiles_end(page);
 }
 
@@ -159,11 +166,24 @@ static void dumps(struct page *page, const struct report *r)
     cells_end(page);
 }
 
+/* Begins a row of what has a |number| in a dump. */
+static void row_in_dump(struct page *page, const struct report *r, uint64_t dump, uint64_t number)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], place[2 * VALUE_TEXT_MAX + 8];
+
+    if (r->counts[REPORT_DUMPS] > 1)
+        snprintf(place, sizeof(place), "dump %s, %s", count_text(dump + 1, a),
+                 count_text(number, b));
+    else
+        count_text(number, place);
+    cells_row(page, place);
+}
+
 static void examples(struct page *page, const struct report *r)
 {
     static const char *const heads[] = { "operation", "<procedure",  "<object",
                                          "<class",    "<difference", NULL };
-    char text[VALUE_TEXT_MAX], number[VALUE_TEXT_MAX], place[2 * VALUE_TEXT_MAX + 8];
+    char text[VALUE_TEXT_MAX];
 
     if (!r->counts[REPORT_FIRST_EXAMPLES])
         return;
@@ -171,12 +191,7 @@ static void examples(struct page *page, const struct report *r)
     for (uint32_t i = 0; i < r->counts[REPORT_FIRST_EXAMPLES]; i++) {
         const struct report_example *x = &r->examples[i];
 
-        if (r->counts[REPORT_DUMPS] > 1)
-            snprintf(place, sizeof(place), "dump %s, %s", count_text(x->dump + 1, text),
-                     count_text(x->number, number));
-        else
-            count_text(x->number, place);
-        cells_row(page, place);
+        row_in_dump(page, r, x->dump, x->number);
         cells_text(page, x->procedure);
         cells_text(page, x->what);
         cells_text(page, x->class);
@@ -223,6 +238,31 @@ static void schedule(struct page *page, const struct report *r)
         cells_time(page, t->count, t->p50);
         cells_time(page, t->count, t->p99);
         cells_time(page, t->count, t->most);
+        cells_row_end(page);
+    }
+    cells_end(page);
+}
+
+static void stalls(struct page *page, const struct report *r)
+{
+    static const char *const heads[] = { "object",     "operations",       "at least",
+                                         "at most",    "longest",          "by operation",
+                                         "<procedure", "<object and name", NULL };
+
+    if (!r->counts[REPORT_STALLS])
+        return;
+    cells_begin(page, "Late by dependency, by object", heads);
+    for (uint32_t i = 0; i < r->counts[REPORT_STALLS]; i++) {
+        const struct report_stall *x = &r->stalls[i];
+
+        row_in_dump(page, r, x->dump, x->object);
+        cells_count(page, x->operations);
+        cells_time(page, true, x->waited);
+        cells_time(page, true, report_stall_most(x));
+        cells_time(page, true, x->longest);
+        cells_count(page, x->number);
+        cells_text(page, x->procedure);
+        cells_text(page, x->what);
         cells_row_end(page);
     }
     cells_end(page);
@@ -307,8 +347,8 @@ static void player(struct page *page, const struct report *r)
                  (double)run->calls / (double)run->writes);
     page_put(page, "<li>%s calls sent again, ", count_text(run->resent, a));
     page_put(page, "%s connections lost, ", count_text(run->lost_connections, a));
-    page_put(page, "%s outages of %s in all</li>\n", count_text(run->outages, a),
-             duration_text(run->outages_ns, b));
+    page_put(page, "%s %s of %s in all</li>\n", count_text(run->outages, a),
+             run->outages == 1 ? "outage" : "outages", duration_text(run->outages_ns, b));
     if (run->warm_up)
         page_put(page, "<li>%s operations of the warm-up are in the verdict only</li>\n",
                  count_text(run->warm_up, a));
@@ -341,6 +381,7 @@ void html_run(struct page *page, const struct report *r, int level)
     examples(page, r);
     heading(page, level, "Schedule");
     schedule(page, r);
+    stalls(page, r);
     heading(page, level, "Load over time");
     html_plot(page, r);
     heading(page, level, "Latencies");

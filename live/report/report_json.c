@@ -71,6 +71,19 @@ static const struct member late[] = {
     { 0 },
 };
 
+static const struct member stall[] = {
+    NUMBER(report_stall, U64, dump),
+    NUMBER(report_stall, U64, object),
+    NUMBER(report_stall, U64, operations),
+    NUMBER(report_stall, I64, waited),
+    NUMBER(report_stall, I64, missed),
+    NUMBER(report_stall, I64, longest),
+    NUMBER(report_stall, U64, number),
+    WORDS(report_stall, procedure),
+    WORDS(report_stall, what),
+    { 0 },
+};
+
 static const struct member procedure[] = {
     WORDS(report_procedure, name),
     NUMBER(report_procedure, U64, operations),
@@ -150,6 +163,7 @@ static const struct section {
     [REPORT_RUN] = { "run", offsetof(struct report, run), sizeof(struct report_run), 1, run },
     [REPORT_CLASSES] = SECTION("classes", classes, class),
     [REPORT_LATE] = SECTION("late", late, late),
+    [REPORT_STALLS] = SECTION("stalls", stalls, stall),
     [REPORT_PROCEDURES] = SECTION("procedures", procedures, procedure),
     [REPORT_INTERVALS] = SECTION("intervals", intervals, interval),
     [REPORT_FIRST_EXAMPLES] = SECTION("examples", examples, example),
@@ -300,11 +314,13 @@ int report_read(struct report *report, FILE *file, const char *path, struct err 
     static const char first[] = "  \"version\": 1,\n";
     const struct section *section = NULL;
     uint64_t number = 0;
+    bool ended = false;
     char line[LINE_MAX_];
 
     memset(report, 0, sizeof(*report));
     while (fgets(line, sizeof(line), file)) {
         number++;
+        ended = strcmp(line, "}\n") == 0;
         if (!strchr(line, '\n') || (number == 1 && strcmp(line, "{\n") != 0) ||
             (number == 2 && strcmp(line, first) != 0))
             return err_set(err, ERR_INPUT, "%s: not a report of nfsreplay of version 1", path);
@@ -313,7 +329,7 @@ int report_read(struct report *report, FILE *file, const char *path, struct err 
     }
     if (ferror(file))
         return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    if (!report->counts[REPORT_RUN] || report->counts[REPORT_LATE] != LATE_CAUSES + 1)
+    if (!ended || !report->counts[REPORT_RUN] || report->counts[REPORT_LATE] != LATE_CAUSES + 1)
         return err_set(err, ERR_INPUT, "%s: not a whole report of nfsreplay", path);
     return 0;
 }

@@ -19,6 +19,12 @@ const char *report_procedure_name(unsigned number, char room[24]);
 const char *report_time(double ns, char room[VALUE_TEXT_MAX]);
 /* The time that operations were outstanding, in all, by the duration. */
 double report_concurrency(const struct report *report);
+/* The same of the plan, if each operation took as long as in the trace: what fidelity is measured
+ * by. */
+double report_planned_rate(const struct report *report);
+double report_planned_concurrency(const struct report *report);
+/* What its operations waited at most, ns. */
+int64_t report_stall_most(const struct report_stall *stall);
 /* In %; 0 of nothing. */
 double report_share(uint64_t part, uint64_t all);
 
@@ -50,6 +56,8 @@ uint32_t report_groups(const struct report *const *reports, uint32_t count,
                        struct report_group groups[REPORT_RUNS]);
 uint32_t report_figures(const struct report *const *reports, uint32_t count,
                         struct report_figure figures[REPORT_FIGURES]);
+/* What a page says of differences between the groups; "": there is only one. */
+const char *report_groups_words(const struct report_group *groups, uint32_t group_count);
 /* Of the runs in the group of reports[first]. */
 struct report_middle report_middle(const struct report *const *reports, uint32_t count,
                                    uint32_t first, const struct report_figure *figure);

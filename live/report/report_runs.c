@@ -144,6 +144,21 @@ uint32_t report_groups(const struct report *const *reports, uint32_t count,
     return group_count;
 }
 
+const char *report_groups_words(const struct report_group *groups, uint32_t group_count)
+{
+    bool alone = false;
+
+    for (uint32_t i = 0; i < group_count; i++)
+        alone |= groups[i].members == 1;
+    if (group_count < 2)
+        return "";
+    return alone
+               ? "A difference to group 1 is shown if it is larger than the spread of both "
+                 "groups.\n"
+                 "A group of one run has no spread, so no difference is shown for it."
+               : "A difference to group 1 is shown if it is larger than the spread of both groups.";
+}
+
 struct report_middle report_middle(const struct report *const *reports, uint32_t count,
                                    uint32_t first, const struct report_figure *figure)
 {
@@ -200,12 +215,13 @@ static void line(const struct report *const *reports, uint32_t count,
     fprintf(to, "  %-12.12s %-20s", figure->procedure ? figure->procedure : "", figure->name);
     for (uint32_t i = 0; i < group_count; i++) {
         struct report_middle m = report_middle(reports, count, groups[i].first, figure);
-        const char *spread = report_amount(m.spread / 2, figure->is_time, b);
+        const char *spread = isnan(m.spread) ? "" : report_amount(m.spread / 2, figure->is_time, b);
 
         if (!i)
             first = m;
-        fprintf(to, "%*s %10s +-%s", gap, "", report_amount(m.median, figure->is_time, a), spread);
-        gap = SPREAD_WIDTH - (int)strlen(spread);
+        fprintf(to, "%*s %10s%s%s", gap, "", report_amount(m.median, figure->is_time, a),
+                spread[0] ? " +-" : "", spread);
+        gap = SPREAD_WIDTH - (int)strlen(spread) + (spread[0] ? 0 : 3);
         if (i) {
             const char *difference = report_difference(figure, first, m, a);
 
@@ -231,10 +247,8 @@ void report_runs(const struct report *const *reports, uint32_t count, FILE *to)
         report_title(reports[groups[i].first], to);
         report_rule_names(reports[groups[i].first], "    ", to);
     }
-    fprintf(to, "\nMedian and half of the spread (the most minus the least) of each group");
-    fprintf(to, group_count > 1 ? ".\nA difference to group 1 is shown if it is larger than the "
-                                  "spread of both groups.\n\n"
-                                : "\n\n");
+    fprintf(to, "\nMedian and half of the spread (the most minus the least) of each group%s%s\n\n",
+            group_count > 1 ? ".\n" : "", report_groups_words(groups, group_count));
     for (uint32_t i = 0; i < lines; i++)
         line(reports, count, groups, group_count, &figures[i], to);
 }

@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-enum { ROWS_OVER_TIME = 12 };
+enum { ROWS_OVER_TIME = 12, STALL_ROWS = 10 };
 
 const char *report_time(double ns, char room[VALUE_TEXT_MAX])
 {
@@ -62,6 +62,24 @@ double report_concurrency(const struct report *r)
     for (uint32_t i = 0; i < r->counts[REPORT_PROCEDURES]; i++)
         busy += (double)r->procedures[i].sent.sum;
     return r->run.duration > 0 ? busy / (double)r->run.duration : 0;
+}
+
+double report_planned_rate(const struct report *r)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < r->counts[REPORT_INTERVALS]; i++)
+        count += r->intervals[i].trace_done;
+    return report_rate((double)count, r->run.planned);
+}
+
+double report_planned_concurrency(const struct report *r)
+{
+    double busy = 0;
+
+    for (uint32_t i = 0; i < r->counts[REPORT_INTERVALS]; i++)
+        busy += (double)r->intervals[i].trace_busy;
+    return r->run.planned > 0 ? busy / (double)r->run.planned : 0;
 }
 
 static void verdict(const struct report *r, FILE *to)
@@ -138,6 +156,8 @@ static void schedule(const struct report *r, FILE *to)
             duration_text(run->critical_path, a));
     fprintf(to, "  %.0f operations a second, %.2f at the same time\n",
             report_rate((double)report_timed(r), run->duration), report_concurrency(r));
+    fprintf(to, "  the plan, with the latencies of the trace: %.0f and %.2f\n",
+            report_planned_rate(r), report_planned_concurrency(r));
     fprintf(to, "\nLateness, by cause  %12s %10s %10s %10s %10s\n", "operations", "in all",
             "median", "99 %", "most");
     for (uint32_t i = 0; i < r->counts[REPORT_LATE]; i++) {
@@ -146,6 +166,29 @@ static void schedule(const struct report *r, FILE *to)
         fprintf(to, "  %-16s  %12" PRIu64 " %10s %10s %10s %10s\n", r->late[i].cause, t->count,
                 duration_text(t->sum, a), duration_text(t->p50, b), duration_text(t->p99, c),
                 duration_text(t->most, d));
+    }
+}
+
+static void stalls(const struct report *r, FILE *to)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX];
+
+    if (!r->counts[REPORT_STALLS])
+        return;
+    fprintf(to, "\nLate by dependency, by object  %10s %10s %10s  %s\n", "at least", "at most",
+            "longest", "by operation");
+    for (uint32_t i = 0; i < r->counts[REPORT_STALLS] && i < STALL_ROWS; i++) {
+        const struct report_stall *x = &r->stalls[i];
+        char name[48] = "";
+
+        if (r->counts[REPORT_DUMPS] > 1)
+            snprintf(name, sizeof(name), "dump %" PRIu64 ", ", x->dump + 1);
+        snprintf(name + strlen(name), sizeof(name) - strlen(name), "object %" PRIu64, x->object);
+        fprintf(to, "  %-16s %11" PRIu64 " %10s %10s %10s  %" PRIu64 " (%s%s", name, x->operations,
+                duration_text(x->waited, a), duration_text(report_stall_most(x), b),
+                duration_text(x->longest, c), x->number, x->procedure, x->what[0] ? " of " : "");
+        escape_print(to, x->what);
+        fprintf(to, ")\n");
     }
 }
 
@@ -214,8 +257,9 @@ static void player(const struct report *r, FILE *to)
         fprintf(to, "  %.1f calls in each write\n", (double)run->calls / (double)run->writes);
     fprintf(to,
             "  %" PRIu64 " calls sent again, %" PRIu64 " connections lost, %" PRIu64
-            " outages of %s in all\n",
-            run->resent, run->lost_connections, run->outages, duration_text(run->outages_ns, a));
+            " %s of %s in all\n",
+            run->resent, run->lost_connections, run->outages,
+            run->outages == 1 ? "outage" : "outages", duration_text(run->outages_ns, a));
     if (run->warm_up)
         fprintf(to, "  %" PRIu64 " operations of the warm-up are in the verdict only\n",
                 run->warm_up);
@@ -267,6 +311,7 @@ void report_text(const struct report *r, FILE *to)
     report_rules_text(r, to);
     examples(r, to);
     schedule(r, to);
+    stalls(r, to);
     latencies(r, to);
     mix(r, to);
     over_time(r, to);

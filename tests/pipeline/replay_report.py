@@ -81,6 +81,12 @@ def check_figures(folder, report):
           == sum(p["sent_sum"] for p in report["procedures"]), "busy")
     late = {row["cause"]: row for row in report["late"]}
     check(sum(row["times_sum"] for row in late.values()) == 2 * late["all"]["times_sum"], "late")
+    stalls = report["stalls"]
+    dependency = late["dependency"]
+    check(len(stalls) == 20 and stalls == sorted(stalls, key=lambda row: -row["waited"]), "stalls")
+    check(max(row["longest"] for row in stalls) <= dependency["times_most"], "the longest stall")
+    check(0 < sum(row["waited"] for row in stalls) <= dependency["times_sum"], "stalls in all")
+    check(all(row["object"] and row["operations"] <= dependency["times_count"] for row in stalls), stalls)
     for p in report["procedures"]:
         for kind in ("trace", "sent", "planned"):
             check_times(folder, p["name"] + "." + kind, inner(p, kind))
@@ -125,8 +131,15 @@ def check_text(report, text):
             check(re.search(r"^ *%s +%d " % (c["name"], c["operations"]), text, re.M), c)
     for p in report["procedures"]:
         check(len(re.findall(r"^  %s " % p["name"], text, re.M)) == 2, p["name"])
+    planned = [sum(i["trace_" + of] for i in report["intervals"]) / report["run"]["planned"] for of in ("done", "busy")]
+    found = re.search(r"the plan, with the latencies of the trace: (\d+) and ([\d.]+)$", text, re.M)
+    check(found and abs(int(found[1]) - 1e9 * planned[0]) < 1 and abs(float(found[2]) - planned[1]) < 0.01, "fidelity")
     for row in report["late"]:
         check(re.search(r"^  %s +%d " % (row["cause"], row["times_count"]), text, re.M), row)
+    for i, x in enumerate(report["stalls"]):
+        found = re.search(r"^  (?:dump \d+, )?object %d +%d .* %d \(%s" % (x["object"], x["operations"], x["number"],
+                                                                      x["procedure"]), text, re.M)
+        check(bool(found) == (i < 10), x)
     for x in report["examples"]:
         if x["class"] == "skipped":
             check("skipped because of operation %d:" % (x["number"] // 2) in text, x)
@@ -142,6 +155,9 @@ def check_refusals(folder, good):
     for i in (0, 1, 2):
         path.write_text("".join(lines[:i] + lines[i + 1:]))
         check("bad.json" in tool("show", path, code=3).stderr, "without line", i)
+    for length in *range(3, len(lines), 9), len(lines) - 1:
+        path.write_text("".join(lines[:length]))
+        check("bad.json" in tool("show", path, code=3).stderr, "the first lines", length)
     for old, new in (('"operations": ', '"operations": -'), ('"operations": ', '"operations": x'),
                      ('"warm_up": ', '"warm": '), ('"version": 1', '"version": 2'),
                      ('"late": [', '"later": [')):
@@ -182,11 +198,17 @@ def check_page(top, folder, report):
           == [[p["name"], format(p["differ"], ",")] for p in report["procedures"]], "procedures")
     check([[r[0], r[2]] for r in rows(page, "Lateness")]
           == [[r["cause"], format(r["times_count"], ",")] for r in report["late"]], "lateness")
+    check([[r[0], r[1], r[5], r[6]] for r in rows(page, "Late by dependency")]
+          == [[format(r["object"], ","), format(r["operations"], ","), format(r["number"], ","), r["procedure"]]
+              for r in report["stalls"]], "stalls")
     check(len(rows(page, "Latencies")) == len(report["procedures"]), "latencies")
     check([r[0] for r in rows(page, "The first")]
           == [format(x["number"], ",") for x in report["examples"]], "examples")
     of = {c["name"]: c["operations"] for c in report["classes"]}
     every, left = report["run"]["operations"], of["unplayable"] + of["not played"]
+    tiles = page.root.text()
+    rate = sum(i["trace_done"] for i in report["intervals"]) * 1e9 / report["run"]["planned"]
+    check(re.search(r"of the plan\s*%s" % format(round(rate), ","), tiles), "the rate of the plan", rate)
     check("%s of %s operations are not as recorded, and %s were not played." % tuple(
         format(n, ",") for n in (every - of["as recorded"] - left, every, left))
           in page.root.text(), "verdict")
@@ -239,7 +261,10 @@ def check_other_rules(top, runs):
     check([line[:12] for line in heads] == ["group 1: 1 r", "    rules: f", "group 2: 1 r",
                                             "group 3: 1 r", "    rules: g"], text)
     check(heads[1::3] == ["    rules: ftnfsd", "    rules: ganesha, ./own.conf"], heads)
+    alone = "A group of one run has no spread"
+    check(alone in text and "+-" not in text, "groups of one run", text)
     page = make_page(top, runs[0], *others)
+    check(alone in page.root.text() and "±" not in page.root.text(), "groups of one run, the page")
     items = [item.text() for item in page.root.all("li")][:3]
     check([item.split(", rules: ")[1:] for item in items]
           == [["ftnfsd"], [], ["ganesha, ./own.conf"]], items)
@@ -289,6 +314,7 @@ def main():
         folders = [run.parent for run in runs]
         check(tool("report", *folders, program=PROGRAM).stdout == text, "report RUN...")
         check("group 1: 2 runs" in text and "group 2: 2 runs" in text, text)
+        check("spread of both groups" in text and "no spread" not in text, text)
         fast, slow = ([json.loads(r.read_text())["procedures"][0]["sent_p50"] for r in runs[i::2]]
                       for i in (0, 1))
         check_page(top, top / "run0", json.loads((top / "run0" / "report.json").read_text()))

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { OPERATIONS = 5000 };
+enum { OPERATIONS = 5000, OBJECTS = 997 /* of which half are in use */ };
 
 static uint64_t seed;
 
@@ -31,7 +31,10 @@ static int fail(const struct err *err)
 static int add_any(struct tally *tally, uint64_t number, bool slow, struct err *err)
 {
     static const uint8_t procedures[] = { 1, 3, 6, 7, 8, 17, 101, 255 };
-    const uint8_t arguments[] = { 0, 0, 0, 4, 0, 0, 0, 9, 0, 0, 0, 3, 0x1b, '"', '\n', 0 };
+    const uint32_t object = 1 + (uint32_t)(number * number % OBJECTS);
+    const uint8_t arguments[] = {
+        0, 0, 0, 4, 0, 0, (uint8_t)(object >> 8), (uint8_t)object, 0, 0, 0, 3, 0x1b, '"', '\n', 0
+    };
     struct step step = { .number = procedures[any(8)],
                          .source = (int64_t)number,
                          .latency = (int64_t)any(900000) - 1,

@@ -12,7 +12,14 @@
 
 #include <stdlib.h>
 
-enum { MANY = 20000, DUMPS = 5, READ = 6, WRITE = 7, GETATTR = 1 };
+enum {
+    MANY = 20000,
+    DUMPS = 5,
+    OBJECTS = STALLS_OBJECTS / DUMPS,
+    READ = 6,
+    WRITE = 7,
+    GETATTR = 1
+};
 
 static uint64_t seed = 1;
 
@@ -31,12 +38,19 @@ static int64_t latest(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static uint8_t handles[OBJECTS][8]; /* arguments */
+
 static void make(uint32_t i, uint32_t span)
 {
     static const uint8_t procedures[] = { READ, WRITE, GETATTR };
+    uint8_t object = (uint8_t)any(OBJECTS);
     struct done *d = &done[i];
 
+    handles[object][3] = 4;
+    handles[object][7] = object;
+
     steps[i] = (struct step){ .number = procedures[any(3)], .source = i + 1 };
+    steps[i].arguments = (struct bytes){ handles[object], 8 };
     steps[i].procedure = rdump_procedure(steps[i].number);
     steps[i].latency = any(10) ? (int64_t)any(2000000) : -1;
     verdicts[i] = (struct verdict){ .class = any(4) ? VERDICT_AS_RECORDED : any(VERDICT_CLASSES),
@@ -115,6 +129,37 @@ static void check_lateness(const struct tally *t)
     assert_int_equal(t->late[LATE_OUTSTANDING].sum, outstanding);
     assert_int_equal(t->late[LATE_OWN].sum, own);
     assert_int_equal(window + dependency + outstanding + own, late);
+}
+
+/* There is room for all objects.  0 is none. */
+static void check_stalls(const struct tally *t)
+{
+    int64_t waited[DUMPS][OBJECTS] = { 0 };
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < MANY; i++) {
+        const struct done *d = &done[i];
+        int64_t at = latest(d->planned, d->entered);
+
+        if (counts(d) && d->planned >= 0)
+            waited[d->dump][steps[i].arguments.data[7]] += latest(at, d->ready) - at;
+    }
+    for (uint32_t i = 0; i < t->stalls.count; i++) {
+        const struct stall *x = &t->stalls.of[i];
+        const struct done *longest = &done[x->number];
+        char what[32], words[32];
+
+        assert_int_equal(x->waited, waited[x->dump][x->object]);
+        assert_int_equal(x->longest, longest->ready - latest(longest->planned, longest->entered));
+        assert_int_equal(x->procedure, longest->step->number);
+        snprintf(what, sizeof(what), "object %u", (unsigned)x->object);
+        tally_stall_words(x, words, sizeof(words));
+        assert_string_equal(words, what);
+    }
+    for (uint32_t i = 0; i < DUMPS; i++)
+        for (uint32_t k = 1; k < OBJECTS; k++)
+            count += waited[i][k] > 0;
+    assert_int_equal(t->stalls.count, count);
 }
 
 /* How long operations were outstanding from |from| to |to|. */
@@ -248,6 +293,7 @@ static void against_operations(void **state)
         check_classes(t);
         check_dumps(t);
         check_lateness(t);
+        check_stalls(t);
         check_intervals(t);
         check_times(t);
         tally_free(t);
