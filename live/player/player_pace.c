@@ -36,8 +36,12 @@ int64_t pace_plan(const struct player *p, const struct play *play)
         return ready;
     switch (p->setup.pace) {
     case PACE_TRACE: {
-        double since = (double)(play->step->time - d->origin) / p->setup.scale;
+        int64_t passed;
+        double since;
 
+        if (__builtin_sub_overflow(play->step->time, d->origin, &passed))
+            return play->step->time < 0 ? from : from + (int64_t)FAR;
+        since = (double)passed / p->setup.scale;
         return from + (since <= 0 ? 0 : since >= FAR ? (int64_t)FAR : (int64_t)since);
     }
     case PACE_RATE: /* the dumps take turns */

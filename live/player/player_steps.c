@@ -16,6 +16,7 @@
  */
 #include "player/player_parts.h"
 #include "base/grow.h"
+#include "tree/repair.h"
 
 #include <sys/epoll.h>
 
@@ -250,6 +251,13 @@ int steps_turn(struct player *p, struct play *play, struct err *err)
 
 /* --- dependencies */
 
+static const char *why_unplayable(const struct step *step)
+{
+    if (!step->unplayable)
+        return "its server is not played";
+    return step->unplayable < UNPLAYABLE_MAX ? unplayable_name(step->unplayable) : "";
+}
+
 /* All that it depends on is done, since |at|. */
 static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err)
 {
@@ -258,8 +266,7 @@ static int is_ready(struct player *p, struct play *play, int64_t at, struct err 
     if (play->flags & PLAY_OTHER)
         return other_ready(p, play, err);
     if (play->flags & PLAY_CANNOT)
-        return steps_end_as(p, play, VERDICT_UNPLAYABLE,
-                            play->step->unplayable ? "" : "its server is not played", err);
+        return steps_end_as(p, play, VERDICT_UNPLAYABLE, why_unplayable(play->step), err);
     if (play->flags & PLAY_TAINTED)
         return steps_skip(p, play, play->because, "", err);
     if (pace_plan(p, play) <= p->now)

@@ -76,13 +76,14 @@ static int clean_target(struct session *s, struct session_target *t, struct clea
 {
     int result;
 
-    /* if this is interrupted, neither play nor populate takes what is left for a whole tree */
+    /* if this is interrupted, neither play nor populate takes what is left for a whole tree; they
+     * look at it themselves if a full server has no room for the marker */
     t->place.marker.state = MARKER_PLAYED;
     t->place.marker.identity = t->dump->script.identity;
     if (!t->place.marker.contents[0])
         memcpy(t->place.marker.contents, s->options->contents.text,
                sizeof(t->place.marker.contents));
-    result = marker_write(t->pipeline, &t->place, err);
+    result = marker_write_if_room(t->pipeline, &t->place, err);
     if (result == 0)
         result = remove_tree(s, t, counts, err);
     return result < 0 ? err_prefix(err, "%s", t->text) : 0;

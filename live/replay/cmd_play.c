@@ -4,6 +4,7 @@
  * nfsreplay play and run.  Each round has a session of its own; the tally adds them up.
  */
 #include "replay/commands.h"
+#include "base/escape.h"
 #include "replay/play.h"
 #include "replay/cmd_play_tell.h"
 #include "replay/rules_told.h"
@@ -198,6 +199,7 @@ static int run(int argc, char **argv, enum replay_command command, struct err *e
     static struct replay_options options;
     struct rounds r = { .options = &options };
     int result = replay_options(&options, command, argc, argv, err), told;
+    struct err further = { 0 };
     bool made;
 
     if (result != 1)
@@ -214,7 +216,12 @@ static int run(int argc, char **argv, enum replay_command command, struct err *e
         result = run_round(&r, command, err);
     }
     if (r.played) {
-        told = tell(&r, result >= 0 ? err : NULL);
+        told = tell(&r, result >= 0 ? err : &further);
+        if (result < 0 && told < 0) { /* two errors */
+            fputs("nfsreplay: ", stderr);
+            escape_print(stderr, further.text);
+            putc('\n', stderr);
+        }
         result = result < 0 ? result : told;
         if (result == 0)
             result = play_is_as_recorded(r.tally) && !r.ended && r.played == options.rounds ? 0 : 1;

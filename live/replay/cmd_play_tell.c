@@ -74,7 +74,7 @@ int play_tell(const struct replay_options *o, struct report *report, const struc
               const char *note, struct err *err)
 {
     char pace[REPLAY_PACE_TEXT], dumps[REPLAY_NAMES_TEXT], targets[REPLAY_NAMES_TEXT];
-    int result = 0;
+    int result = 0, printed;
 
     report_fill(report, replay_dumps_text(o, dumps), replay_targets_text(o, targets),
                 replay_pace_text(o, pace), tally);
@@ -82,8 +82,10 @@ int play_tell(const struct replay_options *o, struct report *report, const struc
     snprintf(report->run.note, sizeof(report->run.note), "%s", note);
     if (o->output)
         result = report_save(report, tally, o->output, err);
-    if (o->json)
-        return result == 0 ? report_json(report, stdout, err) : result;
+    if (o->json) { /* also if it could not be kept */
+        printed = report_json(report, stdout, result == 0 ? err : NULL);
+        return result < 0 ? result : printed;
+    }
     print_differences(report, tally);
     if (!o->quiet)
         print_run(report, tally);

@@ -113,16 +113,21 @@ static int path_of(const struct curve *c, const char *name, char path[4096], str
     return 0;
 }
 
+static void name_target(const struct curve *c, uint32_t target, char *to, size_t size)
+{
+    const char *address = c->options->targets[target].address + strlen("nfs://");
+
+    snprintf(to, size, "%" PRIu32 ": %.*s", target + 1,
+             (int)fmin(32, (double)strcspn(address, "?")), address);
+}
+
 static int plot_targets(const struct curve *c, struct line *lines, struct err *err)
 {
     char path[4096];
 
     for (uint32_t i = 0; i < c->options->target_count; i++) {
-        const char *address = c->options->targets[i].address + strlen("nfs://");
-
         lines[i] = (struct line){ .target = i };
-        snprintf(lines[i].label, sizeof(lines[i].label), "%" PRIu32 ": %.*s", i + 1,
-                 (int)fmin(32, (double)strcspn(address, "?")), address);
+        name_target(c, i, lines[i].label, sizeof(lines[i].label));
         take_points(&lines[i], c);
     }
     if (path_of(c, "curve.svg", path, err) < 0)
@@ -153,7 +158,7 @@ static int plot_procedures(const struct curve *c, const struct curve_point *p, s
                            struct err *err)
 {
     const struct report_procedure *procedure = NULL;
-    char path[4096], name[48], title[160];
+    char path[4096], name[48], target[64], title[160];
     uint32_t count = 0;
 
     while (count < PLOT_STYLES && (procedure = next_procedure(p, procedure))) {
@@ -164,8 +169,8 @@ static int plot_procedures(const struct curve *c, const struct curve_point *p, s
         take_points(line, c);
     }
     snprintf(name, sizeof(name), "procedures-%" PRIu32 ".svg", p->target + 1);
-    snprintf(title, sizeof(title), "The most frequent procedures on %.100s",
-             c->options->targets[p->target].address);
+    name_target(c, p->target, target, sizeof(target)); /* the whole address may be too wide */
+    snprintf(title, sizeof(title), "The most frequent procedures on %s", target);
     if (path_of(c, name, path, err) < 0)
         return -err->code;
     return draw(c, lines, count, title, path, err);

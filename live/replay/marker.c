@@ -225,7 +225,8 @@ int marker_scratch(struct pipeline *p, const struct target *t, struct marker_pla
     return result;
 }
 
-int marker_write(struct pipeline *p, const struct marker_place *place, struct err *err)
+/* Returns the status, or a negative code. */
+static int write_marker(struct pipeline *p, const struct marker_place *place, struct err *err)
 {
     struct CREATE3args create = { { { place->scratch, place->scratch_len }, name_of(marker_file) },
                                   { .mode = UNCHECKED,
@@ -253,6 +254,20 @@ int marker_write(struct pipeline *p, const struct marker_place *place, struct er
             return err_set(err, ERR_INPUT, "WRITE says that it wrote %u of %u bytes", res.count,
                            args.count);
     }
+    return result;
+}
+
+int marker_write(struct pipeline *p, const struct marker_place *place, struct err *err)
+{
+    return refused(write_marker(p, place, err), "writing the marker", err);
+}
+
+int marker_write_if_room(struct pipeline *p, const struct marker_place *place, struct err *err)
+{
+    int result = write_marker(p, place, err);
+
+    if (result == NFS3ERR_NOSPC || result == NFS3ERR_DQUOT)
+        return 0;
     return refused(result, "writing the marker", err);
 }
 

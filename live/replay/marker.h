@@ -67,6 +67,9 @@ int marker_scratch(struct pipeline *pipeline, const struct target *target,
                    struct marker_place *place, struct err *err);
 /* Writes |place|->marker; the scratch directory must be there. */
 int marker_write(struct pipeline *pipeline, const struct marker_place *place, struct err *err);
+/* The same, but a server without room is no error: the marker may be as it was, or empty. */
+int marker_write_if_room(struct pipeline *pipeline, const struct marker_place *place,
+                         struct err *err);
 /* Removes the marker; -ERR_INPUT if it cannot be removed. */
 int marker_remove(struct pipeline *pipeline, const struct marker_place *place, struct err *err);
 

@@ -26,6 +26,8 @@ static int add_target(struct replay_options *o, const char *text, struct err *er
     return 0;
 }
 
+static const char standard_input[] = "/dev/stdin";
+
 /* DUMP[@DELAY] */
 static int add_dump(struct replay_options *o, char *text, struct err *err)
 {
@@ -41,6 +43,12 @@ static int add_dump(struct replay_options *o, char *text, struct err *err)
         *at = 0;
     else
         dump->delay = -1;
+    if (strcmp(text, "-") != 0)
+        return 0;
+    dump->path = standard_input;
+    for (uint32_t i = 0; i + 1 < o->dump_count; i++)
+        if (o->dumps[i].path == standard_input)
+            return err_set(err, ERR_USAGE, "standard input can be one dump only");
     return 0;
 }
 

@@ -16,7 +16,8 @@
 enum {
     FEED_BYTES = 32 << 20,
     FEED_BYTES_LEAST = 1 << 20,
-    EACH_LEAST = 128 /* calls under way on a connection */
+    EACH_LEAST = 128,      /* calls under way on a connection */
+    SHOW_EVERY = 200000000 /* ns: what happened in less says nothing of a rate */
 };
 
 /* Opens what the player needs of one dump, whose tree was found. */
@@ -111,11 +112,60 @@ static uint32_t outstanding_each(const struct play *p)
     return each > EACH_LEAST ? (uint32_t)each : EACH_LEAST;
 }
 
+/* How long the run lasts if nothing is late, in ns; 0: there is no such plan. */
+static int64_t planned_length(const struct play *p)
+{
+    const struct replay_options *o = p->session->options;
+    const double turns = p->session->dump_count; /* that dumps take with a rate */
+    double most = 0;
+
+    if (o->pace == PACE_ASAP || o->warm_up || o->warm_up_operations ||
+        (o->pace == PACE_TRACE && o->stop_after))
+        return 0;
+    for (uint32_t i = 0; i < p->session->dump_count; i++) {
+        const struct session_dump *d = &p->session->dumps[i];
+        double length = o->pace == PACE_RATE
+                            ? (double)p->dumps[i].operations * turns * 1e9 / o->rate
+                            : ((double)d->survey.last - (double)d->survey.first) / o->scale;
+
+        if (length + (double)d->delay > most)
+            most = length + (double)d->delay;
+    }
+    if (o->duration && (double)o->duration < most)
+        return o->duration;
+    return most < 4e18 ? (int64_t)most : 0;
+}
+
+static void note_rate(struct play *p, const struct player_progress *progress)
+{
+    int64_t passed = progress->now - p->shown.at;
+
+    if (passed < SHOW_EVERY)
+        return;
+    p->shown.rate = (uint64_t)((double)(progress->done - p->shown.done) * 1e9 / (double)passed);
+    p->shown.at = progress->now;
+    p->shown.done = progress->done;
+}
+
+/* "4.004s", and of how long a time it is, if that is known. */
+static void time_words(const struct play *p, const struct player_progress *progress,
+                       char to[2 * VALUE_TEXT_MAX + 8])
+{
+    int64_t all = planned_length(p);
+    char now[VALUE_TEXT_MAX], length[VALUE_TEXT_MAX];
+
+    duration_text(progress->now, now);
+    if (all && progress->total)
+        snprintf(to, 2 * VALUE_TEXT_MAX + 8, "%s of %s", now, duration_text(all, length));
+    else
+        snprintf(to, 2 * VALUE_TEXT_MAX + 8, "%s", now);
+}
+
 static int on_play_progress(void *ctx, const struct player_progress *progress, struct err *err)
 {
-    const struct play *p = ctx;
+    struct play *p = ctx;
     char done[2 * VALUE_TEXT_MAX], total[VALUE_TEXT_MAX], differ[VALUE_TEXT_MAX],
-        late[VALUE_TEXT_MAX], text[240];
+        late[VALUE_TEXT_MAX], rate[VALUE_TEXT_MAX], passed[2 * VALUE_TEXT_MAX + 8], text[320];
     uint64_t all = progress->total;
 
     (void)err;
@@ -129,9 +179,12 @@ static int on_play_progress(void *ctx, const struct player_progress *progress, s
                  count_text(all, total));
     else
         count_text(progress->done, done);
-    snprintf(text, sizeof(text), "%s operations, %s differ, %" PRIu64 " outstanding, %s late", done,
-             count_text(progress->differ, differ), progress->outstanding,
-             duration_text(progress->late, late));
+    note_rate(p, progress);
+    time_words(p, progress, passed);
+    snprintf(text, sizeof(text),
+             "%s operations in %s, %s/s, %s late, %s differ, %" PRIu64 " outstanding", done, passed,
+             count_text(p->shown.rate, rate), duration_text(progress->late, late),
+             count_text(progress->differ, differ), progress->outstanding);
     session_progress(p->session, text);
     return 0;
 }

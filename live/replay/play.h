@@ -30,7 +30,11 @@ struct play {
     uint32_t outstanding; /* this rank's part of --outstanding and --connections */
     uint32_t connections;
     uint32_t beside; /* ranks on this machine: they share its processors */
-    bool stop;       /* set before play_run: nothing is sent */
+    struct {
+        int64_t at;
+        uint64_t done, rate; /* |rate|: operations a second since the time before */
+    } shown;                 /* when the progress was told last */
+    bool stop;               /* set before play_run: nothing is sent */
     bool interrupted;
     bool shortened; /* --stop-after left operations off: they are no part of the run */
 };

@@ -370,7 +370,9 @@ void session_progress(const struct session *s, const char *text)
     if (!s->terminal)
         return;
     lines_again(stderr, 0);
+    lines_cut(stderr, true);
     fputs(text ? text : "", stderr);
+    lines_cut(stderr, false);
     fflush(stderr);
 }
 

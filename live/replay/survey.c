@@ -23,6 +23,8 @@ static void note(struct survey *s, const struct rdump_operation *o)
     struct visitor visitor = { .visit = note_length, .roles = ROLE_RANGE_LENGTH };
     struct walk state;
 
+    s->first = s->operations ? s->first : o->time;
+    s->last = !s->operations || o->time > s->last ? o->time : s->last;
     s->operations++;
     s->unplayable += o->unplayable != 0;
     if (!procedure || o->unplayable)

@@ -13,6 +13,7 @@
 
 struct survey {
     uint64_t operations, unplayable;
+    int64_t first, last;            /* times of operations, in ns of the trace; 0: there is none */
     uint32_t read_most, write_most; /* bytes of the largest READ and WRITE */
     bool changes; /* an operation changes something: the tree is not as before afterwards */
     bool is_pipe; /* it cannot be read twice; nothing above is known */

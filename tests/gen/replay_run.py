@@ -13,17 +13,39 @@ import model_world
 import rdump_play
 from live_client import Client, Ftnfsd
 from messages import NFS, REMOVE
+from model_xdr import READDIR
 from replay_oracle import Oracle, exchanges, tree_handles
 from wire_relay import Relay
 
+failures = []
 BIN = pathlib.Path(os.environ.get("BUILD", "build")) / "bin"
 LOCKSTEP = ("--order", "trace", "--outstanding", "1", "-c", "1", "--pace", "asap")
 REMOVE_CALL = struct.pack(">3I", NFS, 3, REMOVE)
 
 
-def run(*words, timeout=120):
+def check(truth, *text):
+    if not truth:
+        failures.append(text)
+        print("FAILED:", *text)
+
+
+def run(*words, timeout=120, **more):
     return subprocess.run([BIN / "nfsreplay", *map(str, words)], capture_output=True, text=True,
-                          check=False, timeout=timeout)
+                          check=False, timeout=timeout, **more)
+
+
+def refused(code, said, *words):
+    done = run(*words)
+    check(done.returncode == code and said in done.stderr, words, done.returncode, done.stderr)
+
+
+def is_empty(server):
+    """Its first export."""
+    client = Client(server)
+    _, r = client.nfs(READDIR, {"object": client.mount(b"/a"), "cookie": 0, "verifier": bytes(8),
+                                "count": 8192})
+    client.close()
+    return len(r["entries"]) == 2
 
 
 def ctl(path, *words):

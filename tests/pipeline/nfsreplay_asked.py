@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What nfsreplay is asked, and what it says at the end.  Options of which one would be ignored are refused.
-A folder for the report that cannot be used is refused before the server is changed.  The line at the end
+A folder for the report that cannot be used is refused before the server is changed, and a full disk leaves no
+half of a file.  The dump may be standard input.  The line at the end
 counts the operations of which the report has times, and gives their rate: no skipped ones, and none of the
 warm-up.
 
-    nfsreplay_asked.py     environment: BUILD, CAPTURES, NFSDIGEST
+    nfsreplay_asked.py     environment: BUILD, CAPTURES
 """
 import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -18,36 +20,10 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
-from live_client import Client, Ftnfsd  # noqa: E402
-from model_xdr import READDIR  # noqa: E402
+from live_client import Ftnfsd  # noqa: E402
+from replay_run import check, failures, is_empty, make_dump, refused, run  # noqa: E402
 
-PROGRAM = os.path.join(os.environ.get("BUILD", "build"), "bin", "nfsreplay")
 CAPTURE = pathlib.Path(os.environ["CAPTURES"]) / "load-ganesha-vfs.pcap.zst"
-failures = []
-
-
-def check(truth, *text):
-    if not truth:
-        failures.append(text)
-        print("FAILED:", *text)
-
-
-def run(*words):
-    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False,
-                          timeout=60)
-
-
-def refused(code, said, *words):
-    done = run(*words)
-    check(done.returncode == code and said in done.stderr, words, done.returncode, done.stderr)
-
-
-def is_empty(server):
-    client = Client(server)
-    _, r = client.nfs(READDIR, {"object": client.mount(b"/a"), "cookie": 0, "verifier": bytes(8),
-                                "count": 8192})
-    client.close()
-    return len(r["entries"]) == 2
 
 
 def asked(scratch, dump):
@@ -68,6 +44,42 @@ def asked(scratch, dump):
     refused(3, "no run was kept there", "report", there)
     (there / "curve.json").write_text("{}")
     refused(2, "1-asap, is a run", "report", there)
+
+
+def from_standard_input(dump):
+    with Ftnfsd("--export", "/a") as server, subprocess.Popen(["cat", dump], stdout=subprocess.PIPE) as cat:
+        done = run("run", "--pace", "asap", "-", server.urls[0], stdin=cat.stdout)
+        check(done.returncode in (0, 1) and "911 operations answered" in done.stdout, "-", done.stdout, done.stderr)
+        done = run("clean", "-", server.urls[0], stdin=open(dump, encoding="latin-1"))
+        check(done.returncode == 0 and is_empty(server), "clean -", done.stderr)
+        done = run("play", "--loop", 2, "-", server.urls[0], stdin=subprocess.Popen(
+            ["cat", dump], stdout=subprocess.PIPE).stdout)
+        check(done.returncode == 2 and "is a pipe" in done.stderr, "rounds of -", done.stderr)
+
+
+def without_room(scratch, dump):
+    """What does not fit is not there at all, and the report comes first."""
+    faults = [word for p in ("GETATTR", "LOOKUP", "CREATE", "MKDIR") for word in ("--fault", p + ":mode-bits=1")]
+    with Ftnfsd("--export", "/a", *faults) as server:
+        def play(name, room):
+            def limit():
+                resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+            done = run("run", "--pace", "asap", "--json", "-o", scratch / name, dump, server.urls[0],
+                       preexec_fn=limit, restore_signals=False)  # SIGXFSZ stays ignored
+            run("clean", dump, server.urls[0])
+            check(done.stdout and json.loads(done.stdout)["classes"], name, "the JSON that is printed")
+            return done, scratch / name
+
+        done, folder = play("room", 1 << 30)
+        size = (folder / "report.json").stat().st_size
+        check(done.returncode == 1 and (folder / "mismatches.jsonl").stat().st_size > 2 * size, "all", done.stderr)
+        done, folder = play("little-room", size + size // 2)
+        check(done.returncode == 4 and "report.json was kept, but" in done.stderr, "mismatches", done.stderr)
+        check([p.name for p in folder.iterdir()] == ["report.json"], "what is kept", list(folder.iterdir()))
+        check(run("report", folder).returncode == 0, "the report that was kept")
+        done, folder = play("no-room", size // 2)
+        check(done.returncode == 4 and "report.json: cannot write: " in done.stderr, "the report", done.stderr)
+        check(not folder.exists(), "the folder of nothing")
 
 
 def told(scratch, dump, name, faults, answered, *options):
@@ -94,11 +106,10 @@ def told(scratch, dump, name, faults, answered, *options):
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
-        database, dump = scratch / "one.db", scratch / "one.rdump"
-        for words in (["ingest", "-q", "-o", database, CAPTURE], ["rdump", "-o", dump, database]):
-            subprocess.run([os.environ["NFSDIGEST"], *map(str, words)], check=True, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
+        dump = make_dump(CAPTURE, scratch / "one.rdump")
         asked(scratch, dump)
+        from_standard_input(dump)
+        without_room(scratch, dump)
         told(scratch, dump, "all", (), lambda classes: 911)
         told(scratch, dump, "warm", (), lambda classes: 300, "--warm-up", 300, "--stop-after", 600)
         told(scratch, dump, "skipped", ("--fault", "CREATE:after=5:every=3:status=NFS3ERR_NOSPC"),

@@ -23,32 +23,15 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "gen")]
 
 import audit_schema  # noqa: E402
 from live_client import Client, Ftnfsd  # noqa: E402
-from model_xdr import MKDIR, READDIR  # noqa: E402
+from model_xdr import MKDIR  # noqa: E402
+from replay_run import BIN, check, failures, is_empty, refused, run  # noqa: E402
 
-PROGRAM = pathlib.Path(os.environ.get("BUILD", "build")) / "bin" / "nfsreplay"
 CAPTURE, OTHER = (pathlib.Path(os.environ["CAPTURES"]) / (name + ".pcap.zst")
                   for name in ("load-ganesha-mem", "knfsd-nlm-locks"))
 SCHEMA = json.loads((HERE.parent.parent / "schemas" / "curve.schema.json").read_text())
 POINTS = 3
 DELAYS = (1, 2)  # ms, of the two servers
 RUNS = ["asap"] + ["rate-%02d" % i for i in range(1, POINTS + 1)]
-failures = []
-
-
-def check(truth, *text):
-    if not truth:
-        failures.append(text)
-        print("FAILED:", *text)
-
-
-def run(*words):
-    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False,
-                          timeout=120)
-
-
-def refused(code, words, *arguments):
-    done = run("curve", *arguments)
-    check(done.returncode == code and words in done.stderr, arguments, done.returncode, done.stderr)
 
 
 def make_dump(scratch, *captures):
@@ -57,14 +40,6 @@ def make_dump(scratch, *captures):
         subprocess.run([os.environ["NFSDIGEST"], *map(str, words)], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return dump
-
-
-def is_empty(server):
-    client = Client(server)
-    _, r = client.nfs(READDIR, {"object": client.mount(b"/a"), "cookie": 0, "verifier": bytes(8),
-                                "count": 8192})
-    client.close()
-    return len(r["entries"]) == 2
 
 
 def read_points(folder):
@@ -133,7 +108,9 @@ def curves(scratch, dump):
         check_target(folder, points[i * (POINTS + 1):(i + 1) * (POINTS + 1)], i + 1, delay)
         most = sorted((p["sent"]["count"] for p in points[i * (POINTS + 1)]["procedures"]),
                       reverse=True)[:6]
-        names = check_plot(folder / ("procedures-%d.svg" % (i + 1)), 6)
+        picture = folder / ("procedures-%d.svg" % (i + 1))
+        names = check_plot(picture, 6)
+        check("on %d: 127.0.0.1/a<" % (i + 1) in picture.read_text(), "the title, which must not be too wide")
         counts = [p["sent"]["count"] for p in points[0]["procedures"] if p["name"] in names]
         check(sorted(counts, reverse=True) == most, names)
     check_plot(folder / "curve.svg", 2)
@@ -144,7 +121,7 @@ def interrupted(scratch, dump):
     """What stood before is kept."""
     folder = scratch / "interrupted"
     with Ftnfsd("--export", "/a", "--fault", "*:delay=1ms") as server:
-        process = subprocess.Popen([PROGRAM, "curve", "-o", folder, dump, server.urls[0]],
+        process = subprocess.Popen([BIN / "nfsreplay", "curve", "-o", folder, dump, server.urls[0]],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while not process.stdout.readline().lstrip().startswith("asap"):
             pass
@@ -160,17 +137,17 @@ def refusals(scratch, dump, folder):
     new = scratch / "new"
     with Ftnfsd("--export", "/a", "--export", "/b") as server:
         url = server.urls[0]
-        refused(2, "-o DIR", dump, url)
-        refused(2, "new folder", "-o", folder, dump, url)
-        refused(2, "without SERVER=", "-o", new, dump, "10.0.0.1=" + url)
-        refused(2, "1 to 100", "--points", 0, "-o", new, dump, url)
-        refused(2, "2 servers", "-o", new, make_dump(scratch, CAPTURE, OTHER), url)
-        refused(2, "rate", "--rate", 5, "-o", new, dump, url)
+        refused(2, "-o DIR", "curve", dump, url)
+        refused(2, "new folder", "curve", "-o", folder, dump, url)
+        refused(2, "without SERVER=", "curve", "-o", new, dump, "10.0.0.1=" + url)
+        refused(2, "1 to 100", "curve", "--points", 0, "-o", new, dump, url)
+        refused(2, "2 servers", "curve", "-o", new, make_dump(scratch, CAPTURE, OTHER), url)
+        refused(2, "rate", "curve", "--rate", 5, "-o", new, dump, url)
         client = Client(server)
         client.nfs(MKDIR, {"object": client.mount(b"/a"), "name": b"theirs", "settings": {}})
         client.close()
-        refused(3, "did not make", "-o", new, dump, url)
-        refused(3, "did not make", "-o", new, dump, server.urls[1], url)  # before the first is played on
+        refused(3, "did not make", "curve", "-o", new, dump, url)
+        refused(3, "did not make", "curve", "-o", new, dump, server.urls[1], url)  # before the first is played on
         check(not is_empty(server), "what stood there is gone")
     check(not new.exists(), "a folder without a run")
 

@@ -109,7 +109,7 @@ def compare(what, dump, played):
 
 def exact(scratch, name, dump, sets, seed):
     """One operation at a time."""
-    usual = compare(name, dump, replay_run.play(scratch, name, dump))
+    usual = compare(name, dump, replay_run.play(scratch, "%s %d" % (name, seed), dump))
     for title, faults in sets.items():
         what = "%s, %s, seed %d" % (name, title, seed)
         played = replay_run.play(scratch, "%s %s %d" % (name, title, seed), dump, faults,

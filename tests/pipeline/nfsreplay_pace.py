@@ -13,7 +13,6 @@ long: where that was a part of the run, no call may be off by more.
 import json
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import struct
@@ -26,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
 import capfile  # noqa: E402
+import own_network  # noqa: E402
 from live_client import Ftnfsd  # noqa: E402
 
 NFS, NFSACL = 100003, 100227
@@ -181,8 +181,8 @@ def measure(scratch, dump, rate, most):
           told, length)
 
 
-def inside(rates):
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+def main():
+    rates = [int(rate) for rate in sys.argv[1:]]
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         captured, database, dump = (scratch / ("made." + end) for end in ("pcap", "db", "rdump"))
@@ -198,15 +198,5 @@ def inside(rates):
     return 1 if failures else 0
 
 
-def main():
-    if sys.argv[1:2] == ["inside"]:
-        return inside([int(rate) for rate in sys.argv[2:]])
-    if not shutil.which("dumpcap") or subprocess.run(
-            ["unshare", "-Urn", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
-        print("NOT RUN: needs dumpcap, and a system that allows user namespaces")
-        return 77
-    return subprocess.run(["unshare", "-Urn", sys.executable, __file__, "inside", *sys.argv[1:]],
-                          check=False).returncode
-
-
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(own_network.exit_code(main, "dumpcap"))

@@ -305,6 +305,24 @@ def reports(scratch, dump):
     check_words("report", run("report", kept), 0, "as recorded")
 
 
+REASONS = {1: "no call", 2: "no reply", 3: "protected", 4: "partial", 5: "malformed", 6: "refused by RPC",
+           7: "stale handle", 8: "server's own failure", 9: "out of order", 10: "unknown cookie"}
+
+
+def unplayable(scratch, dump):
+    """What cannot be played says why."""
+    text = subprocess.run([NFSDIGEST, "rdump", "--dump", dump], capture_output=True, check=True).stdout
+    wanted = [REASONS[int(n)] for n in re.findall(rb"^operation .* unplayable=(\d+)", text, re.M)]
+    kept = os.path.join(scratch, "unplayable")
+    with Ftnfsd("--export", "/a") as server:
+        run("run", "--pace", "asap", "-o", kept, dump, server.urls[0])
+    lines = [json.loads(line) for line in
+             pathlib.Path(kept, "mismatches.jsonl").read_text().splitlines()]
+    check("unplayable: why", sorted(line["text"] for line in lines if line["class"] == "unplayable"),
+          sorted(wanted))
+    check("unplayable: some", len(set(wanted)) > 1, True)
+
+
 def interrupted(dump):
     with Ftnfsd("--export", "/a") as server:
         process = subprocess.Popen([PROGRAM, "run", "--rate", "300", dump, server.urls[0]],
@@ -353,8 +371,10 @@ def ended(scratch, dump, piped):
     check(what + ": differences", re.findall("^operation .*", done.stdout, re.M), [])
     check(what + ": in one class each", sum(seen.values()), every)
     check(what + ": not played", every // 2 < seen.get("not played", 0) < every - 10, True)
-    check(what + ": progress", bool(re.search(r"\d %% of %s operations" % format(every, ","), told)),
-          not piped)
+    check(what + ": progress", bool(re.search(r"\d %% of %s operations in [\d.]+m?s of 1.000s, " %
+                                              format(every, ","), told)), not piped)
+    rates = [int(n) for n in re.findall(r"(\d+)/s, \S+ late, 0 differ", told)]
+    check("%s: a rate near 150 in %r" % (what, rates), any(75 < rate < 300 for rate in rates), True)
     report = json.loads(pathlib.Path(kept, "report.json").read_text())
     check(what + ": the note", report["run"]["note"], "its duration was over")
     check(what + ": in one procedure each", sum(p["operations"] for p in report["procedures"]), every)
@@ -546,6 +566,7 @@ def main():
         refused(scratch, dumps["knfsd-netem-tcp"])
         damaged(scratch, dumps["knfsd-vlan"])
         interrupted(dumps["knfsd-udp-frag"])
+        unplayable(scratch, dumps["pair-knfsd"])
         for piped in (False, True):
             ended(scratch, narrow(dumps["merged-tcp-udp-2if"], 10000), piped)
         stopped(dumps["knfsd-netem-tcp"])

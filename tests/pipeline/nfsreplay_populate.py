@@ -244,6 +244,19 @@ def refusals(scratch, dump):
     check_words("no dump", run("populate", "/nonexistent", url), 3, "/nonexistent")
 
 
+def full(dump):
+    """What stands on a full server can be removed: the tree so far, also if the marker got no room."""
+    for options, words in ((["--capacity", "200k"], "it cannot be written: NFS3ERR_NOSPC"),
+                           (["--capacity", "1000"], "writing the marker: NFS3ERR_NOSPC"),
+                           (["--fault", "WRITE:status=NFS3ERR_DQUOT"], "writing the marker: NFS3ERR_DQUOT")):
+        with Ftnfsd("--export", "/a", *options) as server:
+            check_words("full", run("populate", "--force", dump, server.urls[0]), 3, words)
+            check_words("full, %r: clean" % options, run("clean", dump, server.urls[0]), 0, "removed")
+            client = Client(server)
+            check("full, %r: what is left" % options, names_in(client, client.mount(b"/a")), set())
+            client.close()
+
+
 def faults(dump, paths):
     """The server leaves out, loses, breaks off; the tree is the same."""
     for fault in (["*:no-attributes", "*:no-handle"], ["WRITE:p=0.4:short", "WRITE:committed=UNSTABLE",
@@ -374,6 +387,7 @@ def main():
         paths = replay_tree.write(NFSDIGEST, dump, OBJECTS)
         whole(scratch, dump, paths)
         refusals(scratch, dump)
+        full(dump)
         faults(dump, paths)
         large_file(scratch)
         interrupted(dump, paths)

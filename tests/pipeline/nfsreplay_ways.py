@@ -19,6 +19,7 @@ import threading
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
+import own_network  # noqa: E402
 import replay_tree  # noqa: E402
 from live_client import Ftnfsd  # noqa: E402
 
@@ -141,7 +142,6 @@ def with_operations(dump, scratch):
 
 
 def main():
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     with tempfile.TemporaryDirectory() as scratch:
         dump = os.path.join(scratch, "tree.rdump")
         replay_tree.write(os.environ["NFSDIGEST"], dump, 30)
@@ -172,9 +172,4 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["inside"]:
-        sys.exit(main())
-    if subprocess.run(["unshare", "-Urn", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
-        print("NOT RUN: it needs a network namespace")
-        sys.exit(77)
-    sys.exit(subprocess.run(["unshare", "-Urn", sys.executable, __file__, "inside"], check=False).returncode)
+    sys.exit(own_network.exit_code(main))
