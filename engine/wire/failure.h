@@ -9,6 +9,8 @@
 #ifndef NFSDIGEST_WIRE_FAILURE_H
 #define NFSDIGEST_WIRE_FAILURE_H
 
+#include "wire/nfs3_numbers.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,6 +23,15 @@ static inline bool failure_is(int64_t program, int64_t rpc_status, int64_t statu
 {
     return rpc_status > 0 ||
            (status > 0 && !(program == FAILURE_EXCEPT_PROGRAM && status == FAILURE_EXCEPT_STATUS));
+}
+
+/* The server could not do what it was asked, whatever that was: an error of RPC, NFS3ERR_IO,
+ * NFS3ERR_NXIO or NFS3ERR_SERVERFAULT (RFC 1813 s2.6; MOUNT has the same numbers, NLM has not). */
+static inline bool failure_of_server(int64_t program, int64_t rpc_status, int64_t status)
+{
+    return rpc_status > 0 ||
+           (program != NLM_PROGRAM &&
+            (status == NFS3ERR_IO || status == NFS3ERR_NXIO || status == NFS3ERR_SERVERFAULT));
 }
 
 #endif

@@ -6,7 +6,9 @@
  * through them.
  */
 #include "align/align.h"
+#include "align/align_again.h"
 #include "align/align_anchor.h"
+#include "align/align_doubt.h"
 #include "align/align_late.h"
 #include "base/grow.h"
 
@@ -143,6 +145,7 @@ struct align_windows {
     int32_t *passed_back;    /* of side 1 */
     struct align_anchors *anchors;
     struct align_late *late;
+    struct align_doubt *doubt;
     struct err *err;
 };
 
@@ -241,23 +244,33 @@ static int64_t apart(int64_t a, int64_t b)
     return (int64_t)((a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a) / 2);
 }
 
-/* Whether there is a like request nearby that is clearly closer to when it is expected. */
+static bool may_be(const struct align_expected *e, const struct align_element *sut)
+{
+    return e->low < e->high && sut->time >= e->low && sut->time <= e->high;
+}
+
+/* Whether there is a like request nearby that is clearly closer to when it is expected, or that may
+ * belong to one of the two as well. */
 static bool is_doubtful(const struct align_windows *r, uint32_t at)
 {
     const struct align *align = r->align;
     const struct align_element *ref = r->side[0].elements, *sut = r->side[1].elements;
-    int64_t time, distance, error;
+    struct align_expected e, other;
+    int64_t distance;
 
-    if (!align->expect(align->ctx, &ref[at], &time, &error))
+    if (!align->expect(align->ctx, &ref[at], &e))
         return false;
-    distance = apart(time, sut[at].time);
-    for (uint32_t i = at + 1; distance > error && i <= at + ALIGN_LIKE; i++) {
+    distance = apart(e.time, sut[at].time);
+    for (uint32_t i = at + 1; i <= at + ALIGN_LIKE; i++) {
+        bool is_far = distance > e.error;
+
         if (i < r->side[1].count && sut[i].key == ref[at].key &&
-            apart(time, sut[i].time) < distance / 2)
+            ((is_far && apart(e.time, sut[i].time) < distance / 2) || may_be(&e, &sut[i])))
             return true;
         if (i < r->side[0].count && ref[i].key == sut[at].key &&
-            align->expect(align->ctx, &ref[i], &time, &error) &&
-            apart(time, sut[at].time) < distance / 2)
+            align->expect(align->ctx, &ref[i], &other) &&
+            ((is_far && apart(other.time, sut[at].time) < distance / 2) ||
+             may_be(&other, &sut[at])))
             return true;
     }
     return false;
@@ -306,6 +319,27 @@ static int align_between(struct align_windows *r, uint32_t n, uint32_t m)
     return count;
 }
 
+/* Pairs what failed instead of what repeats it, and takes pairs apart that may be others.  Returns
+ * how many of |match| are left. */
+static int part_doubtful(struct align_windows *r, int pairs, bool all)
+{
+    struct align_pairs p = { .match = r->match, .passed = r->passed };
+
+    for (int side = 0; side < 2; side++) {
+        p.elements[side] = r->side[side].elements;
+        p.count[side] = r->side[side].count;
+        p.end[side] = all ? p.count[side] : p.count[side] - p.count[side] / 4;
+        for (uint32_t i = 0; i < p.count[side]; i++)
+            p.elements[side][i].doubtful = false;
+    }
+    align_again_pair_first(&p, r->passed_back);
+    pairs -= (int)align_doubt_find(r->doubt, r->align, &p);
+    for (uint32_t j = 0; j < p.count[1]; j++)
+        if (r->passed_back[j] >= 0 && r->passed[r->passed_back[j]] < 0)
+            r->passed_back[j] = -1;
+    return pairs;
+}
+
 /* Aligns the windows and puts out what is final. */
 static int put_aligned(struct align_windows *r)
 {
@@ -322,6 +356,7 @@ static int put_aligned(struct align_windows *r)
     if (result < 0)
         return result;
     find_passed(r, result > 0);
+    result = part_doubtful(r, result, all);
     a = n - n / 4;
     b = m - m / 4;
     if (!all && result) {
@@ -368,7 +403,8 @@ struct align_windows *align_open(struct err *err)
     bool ok = w && (w->match = calloc(ALIGN_WINDOW, sizeof(int32_t))) &&
               (w->passed = calloc(ALIGN_WINDOW, sizeof(int32_t))) &&
               (w->passed_back = calloc(ALIGN_WINDOW, sizeof(int32_t))) &&
-              (w->anchors = align_anchors_new()) && (w->late = align_late_new());
+              (w->anchors = align_anchors_new()) && (w->late = align_late_new()) &&
+              (w->doubt = align_doubt_new());
 
     for (int side = 0; ok && side < 2; side++) {
         w->side[side].elements = calloc(ALIGN_WINDOW, sizeof(struct align_element));
@@ -393,6 +429,7 @@ void align_close(struct align_windows *w)
         free(w->passed);
         free(w->passed_back);
         align_late_free(w->late);
+        align_doubt_free(w->doubt);
         align_anchors_free(w->anchors);
     }
     free(w);

@@ -11,17 +11,21 @@
  * it needs more than ALIGN_EDITS insertions and deletions.  Then the best way so far is taken, and
  * a new search begins after it.
  *
- * Among equal requests, those that are clearly closest in time are always paired, because a longest
+ * Among equal requests, those that are clearly closest in time are paired, because a longest
  * alignment pairs others if some were not captured.  The remaining requests that overlapped in time
- * are paired in any order (align_late.h).
+ * are paired in any order (align_late.h).  If one side has more of them than the other, and several
+ * came when the missing one may have come, nobody knows which one it is: those stay alone
+ * (align_doubt.h).  Only what repeats a request that failed comes after that one (align_again.h).
  *
- * Memory: ALIGN_WINDOW elements of each sequence, and at most 4 MiB for the search.
+ * Memory: ALIGN_WINDOW elements of each sequence, with its parts 286 bytes for each element, and
+ * at most 4 MiB for the search.
  */
 #ifndef NFSDIGEST_ALIGN_ALIGN_H
 #define NFSDIGEST_ALIGN_ALIGN_H
 
 #include "base/err.h"
 #include "align/changes.h"
+#include "align/time_offsets.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,6 +43,9 @@ struct align_element {
     uint32_t made;                /* object that the request found or made; 0: none */
     int64_t state[CHANGE_STATES]; /* state of changes before the request (changes.h) */
     int64_t done;                 /* time of its reply; without a reply, time of the call */
+    bool failed;                  /* the server failed it (wire/failure.h) */
+    uint32_t again; /* it repeats one that the server failed, so many times; 0: it does not */
+    bool doubtful;  /* set for |put|: it is alone, but several like ones may be its counterpart */
 };
 
 struct align {
@@ -48,9 +55,8 @@ struct align {
      * order of each side, except for pairs out of order. */
     int (*put)(void *ctx, const struct align_element *ref, const struct align_element *sut,
                struct err *err);
-    /* Estimates when the other side gets the same request, and the usual error of this estimate,
-     * both in ns.  Returns false if nothing is known. */
-    bool (*expect)(void *ctx, const struct align_element *ref, int64_t *sut_time, int64_t *error);
+    /* Returns false if nothing is known. */
+    bool (*expect)(void *ctx, const struct align_element *ref, struct align_expected *expected);
     void *ctx;
 };
 

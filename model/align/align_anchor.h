@@ -3,7 +3,7 @@
  *
  * Pairs that are clear from their times, for align.c.
  *
- * Memory: 120 bytes for each element of two windows.
+ * Memory: 137 bytes for each element of two windows.
  */
 #ifndef NFSDIGEST_ALIGN_ALIGN_ANCHOR_H
 #define NFSDIGEST_ALIGN_ALIGN_ANCHOR_H

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "align/align_late.h"
+#include "align/align_like.h"
 
 #include <stdlib.h>
 
 enum { CANDIDATES = 4 }; /* like requests that are tried, on either side of the place */
 
-/* An element of b that is left, among those with the same key in their order. */
-struct left {
-    uint64_t key;
-    uint32_t index;
-};
-
 struct align_late {
-    struct left left[ALIGN_WINDOW];
+    struct align_like left[ALIGN_WINDOW];
     int32_t back[ALIGN_WINDOW]; /* of b: the index in a, or -1 */
     bool taken[ALIGN_WINDOW];   /* of b */
 };
@@ -32,20 +27,6 @@ void align_late_free(struct align_late *late)
     free(late);
 }
 
-static int by_key(const void *x, const void *y)
-{
-    const struct left *l = x, *r = y;
-
-    if (l->key != r->key)
-        return l->key < r->key ? -1 : 1;
-    return (l->index > r->index) - (l->index < r->index);
-}
-
-static bool were_together(const struct align_element *x, const struct align_element *y)
-{
-    return x->time < y->done && y->time < x->done;
-}
-
 /* Whether a[i], whose place in b is before |place|, and b[j] passed only what was under way with
  * one of them. */
 static bool may_pass(const struct view *v, uint32_t i, uint32_t place, uint32_t j)
@@ -55,15 +36,16 @@ static bool may_pass(const struct view *v, uint32_t i, uint32_t place, uint32_t 
     for (uint32_t k = from; k < to; k++) {
         if (v->back[k] < 0)
             continue;
-        if (++passed > LATE_REACH ||
-            (!were_together(&v->a[i], &v->a[v->back[k]]) && !were_together(&v->b[j], &v->b[k])))
+        if (++passed > LATE_REACH || (!align_were_together(&v->a[i], &v->a[v->back[k]]) &&
+                                      !align_were_together(&v->b[j], &v->b[k])))
             return false;
     }
     return true;
 }
 
 /* The first of the key at or behind |index|, or where it would be. */
-static uint32_t find_left(const struct left *left, uint32_t count, uint64_t key, uint32_t index)
+static uint32_t find_left(const struct align_like *left, uint32_t count, uint64_t key,
+                          uint32_t index)
 {
     uint32_t low = 0, high = count;
 
@@ -109,12 +91,12 @@ uint32_t align_late_find(struct align_late *l, const struct align_element *a, ui
     }
     for (uint32_t j = 0; j < m; j++)
         if (l->back[j] < 0) {
-            l->left[count++] = (struct left){ b[j].key, j };
+            l->left[count++] = (struct align_like){ b[j].key, b[j].time, j };
             l->taken[j] = false;
         }
     if (!count)
         return 0;
-    qsort(l->left, count, sizeof(l->left[0]), by_key);
+    align_like_sort(l->left, count);
     for (uint32_t i = 0; i < n; i++) {
         if (match[i] >= 0) {
             place = (uint32_t)match[i] + 1;

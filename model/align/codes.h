@@ -27,6 +27,7 @@ enum align_reason {
     REASON_UNKNOWN_NUMBER, /* the other side has no such operation */
     REASON_REPEATED,       /* another one with the same counterpart was answered later */
     REASON_OTHER_COPY,     /* it belongs to a copy of the trace that is not compared */
+    REASON_DOUBTFUL,       /* several like requests of the other server may be its counterpart */
     REASON_MAX
 };
 

@@ -25,6 +25,7 @@ struct time_offsets {
     int64_t last[CLIENTS], error[CLIENTS];
     uint32_t notes[CLIENTS]; /* up to FIRST */
     int64_t of[CLIENTS][STEPS];
+    int64_t low[CLIENTS][STEPS], high[CLIENTS][STEPS]; /* of the sure pairs */
 };
 
 struct time_offsets *time_offsets_new(int64_t first, int64_t last, struct err *err)
@@ -42,7 +43,7 @@ struct time_offsets *time_offsets_new(int64_t first, int64_t last, struct err *e
         l->error[i] = ERROR_START;
         l->notes[i] = 0;
         for (int j = 0; j < STEPS; j++)
-            l->of[i][j] = UNKNOWN;
+            l->of[i][j] = l->low[i][j] = UNKNOWN;
     }
     return l;
 }
@@ -81,26 +82,14 @@ static void note_error(struct time_offsets *l, uint32_t row, int64_t wrong)
         *error -= *error / (first ? ERROR_DOWN_FIRST : ERROR_DOWN);
 }
 
-void time_offsets_note(struct time_offsets *l, int64_t client, int64_t ref, int64_t sut)
-{
-    uint32_t row = (uint32_t)((uint64_t)client % CLIENTS);
-    int64_t *offset = &l->of[row][step_of(l, ref)], new = minus(sut, ref), expected, error;
-
-    if (time_offsets_expect(l, client, ref, &expected, &error))
-        note_error(l, row, minus(sut, expected));
-    *offset = *offset == UNKNOWN ? new : *offset + minus(new, *offset) / PART;
-    l->last[row] = *offset;
-}
-
-bool time_offsets_expect(const struct time_offsets *l, int64_t client, int64_t ref, int64_t *sut,
-                         int64_t *error)
+/* By the pairs so far.  Returns false if there are none. */
+static bool estimate(const struct time_offsets *l, int64_t client, int64_t ref, int64_t *sut)
 {
     const int64_t *of = l->of[(uint64_t)client % CLIENTS];
     int64_t offset = l->last[(uint64_t)client % CLIENTS];
     int step = step_of(l, ref);
 
     *sut = 0;
-    *error = l->error[(uint64_t)client % CLIENTS];
     for (int i = 0; i < NEAR; i++) {
         if (step >= i && of[step - i] != UNKNOWN) {
             offset = of[step - i];
@@ -112,4 +101,64 @@ bool time_offsets_expect(const struct time_offsets *l, int64_t client, int64_t r
         }
     }
     return offset != UNKNOWN && !__builtin_add_overflow(ref, offset, sut);
+}
+
+void time_offsets_note(struct time_offsets *l, int64_t client, int64_t ref, int64_t sut)
+{
+    uint32_t row = (uint32_t)((uint64_t)client % CLIENTS);
+    int64_t *offset = &l->of[row][step_of(l, ref)], new = minus(sut, ref);
+    int64_t expected; /* without the sure pairs, of which this may be one */
+
+    if (estimate(l, client, ref, &expected))
+        note_error(l, row, minus(sut, expected));
+    *offset = *offset == UNKNOWN ? new : *offset + minus(new, *offset) / PART;
+    l->last[row] = *offset;
+}
+
+void time_offsets_note_sure(struct time_offsets *l, int64_t client, int64_t ref, int64_t sut)
+{
+    uint32_t row = (uint32_t)((uint64_t)client % CLIENTS);
+    int step = step_of(l, ref);
+    int64_t *low = &l->low[row][step], *high = &l->high[row][step], new = minus(sut, ref);
+
+    if (*low == UNKNOWN)
+        *low = *high = new;
+    *low = new < *low ? new : *low;
+    *high = new > *high ? new : *high;
+}
+
+/* The nearest step with sure pairs, before and behind; of both the range is what may be. */
+static bool find_range(const struct time_offsets *l, int64_t client, int64_t ref, int64_t *low,
+                       int64_t *high)
+{
+    uint32_t row = (uint32_t)((uint64_t)client % CLIENTS);
+    const int64_t *lows = l->low[row], *highs = l->high[row];
+    int step = step_of(l, ref), found[2] = { -1, -1 };
+    int64_t least, most;
+
+    for (int i = 0; i < NEAR; i++) {
+        if (found[0] < 0 && step >= i && lows[step - i] != UNKNOWN)
+            found[0] = step - i;
+        if (found[1] < 0 && step + i < STEPS && lows[step + i] != UNKNOWN)
+            found[1] = step + i;
+    }
+    if (found[0] < 0 || found[1] < 0) /* offsets may go on to rise or fall */
+        return false;
+    least = lows[found[0]] < lows[found[1]] ? lows[found[0]] : lows[found[1]];
+    most = highs[found[0]] > highs[found[1]] ? highs[found[0]] : highs[found[1]];
+    return !__builtin_add_overflow(ref, least, low) && !__builtin_add_overflow(ref, most, high);
+}
+
+bool time_offsets_expect(const struct time_offsets *l, int64_t client, int64_t ref,
+                         struct align_expected *e)
+{
+    *e = (struct align_expected){ .error = l->error[(uint64_t)client % CLIENTS] };
+    if (!estimate(l, client, ref, &e->time))
+        return false;
+    if (!find_range(l, client, ref, &e->low, &e->high))
+        e->low = e->high = e->time;
+    else if (minus(e->high, e->low) < e->error) /* it also learned from pairs that were wrong */
+        e->error = minus(e->high, e->low) > ERROR_LEAST ? minus(e->high, e->low) : ERROR_LEAST;
+    e->time = e->time < e->low ? e->low : e->time > e->high ? e->high : e->time;
+    return true;
 }

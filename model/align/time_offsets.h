@@ -4,7 +4,10 @@
  * Tracks how much later one side gets a request than the other, by client and time.  The pairs that
  * were aligned so far show where to expect further counterparts.
  *
- * Memory: 2 MiB.
+ * Requests that occur once on each side are known before anything is aligned.  They show how far
+ * the offsets lie apart: a server or a client may have stood still for a moment.
+ *
+ * Memory: 6 MiB.
  */
 #ifndef NFSDIGEST_ALIGN_TIME_OFFSETS_H
 #define NFSDIGEST_ALIGN_TIME_OFFSETS_H
@@ -25,10 +28,19 @@ void time_offsets_free(struct time_offsets *offsets);
  * |sut|. */
 void time_offsets_note(struct time_offsets *offsets, int64_t client, int64_t ref, int64_t sut);
 
-/* Estimates when the other server gets the request that the reference got at |ref|.  *|error|: of
- * the latest estimates, four in five were wrong by at most this.  Returns false if nothing is
- * known. */
+/* When the other server gets a request, ns. */
+struct align_expected {
+    int64_t time;
+    int64_t error;     /* of the latest estimates, four in five were wrong by at most this */
+    int64_t low, high; /* by the sure pairs before and after it; both are |time| without these */
+};
+
+/* Estimates when the other server gets the request that the reference got at |ref|.  Returns false
+ * if no pair was noted; sure ones alone do not do. */
 bool time_offsets_expect(const struct time_offsets *offsets, int64_t client, int64_t ref,
-                         int64_t *sut, int64_t *error);
+                         struct align_expected *expected);
+
+/* Notes a pair that is sure before anything is aligned. */
+void time_offsets_note_sure(struct time_offsets *offsets, int64_t client, int64_t ref, int64_t sut);
 
 #endif

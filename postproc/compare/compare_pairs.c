@@ -168,7 +168,8 @@ static int open_judge(struct pairs *p, struct err *err)
                                        .clock = &p->clock,
                                        .host = &host,
                                        .ctx = p,
-                                       .remade = p->c->by_number,
+                                       /* of a log, each pair says it of its objects */
+                                       .remade = p->c->by_number && !p->live.is,
                                        .partly = p->live.is };
 
     p->judge = judge_new(&setup, err);

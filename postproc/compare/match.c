@@ -81,7 +81,9 @@ int match_advance(struct sequence *sequence, struct err *err)
             .id = sqlite3_column_int64(sequence->stmt, SEQUENCE_ID),
             .done = sqlite3_column_int64(sequence->stmt, SEQUENCE_DONE),
             .key = (uint64_t)sqlite3_column_int64(sequence->stmt, SEQUENCE_KEY),
-            .made = (uint32_t)sqlite3_column_int64(sequence->stmt, SEQUENCE_MADE)
+            .made = (uint32_t)sqlite3_column_int64(sequence->stmt, SEQUENCE_MADE),
+            .failed = sqlite3_column_int(sequence->stmt, SEQUENCE_FAILED),
+            .again = (uint32_t)sqlite3_column_int64(sequence->stmt, SEQUENCE_AGAIN)
         };
         for (int i = 0; i < CHANGE_STATES; i++)
             sequence->element.state[i] = sqlite3_column_int64(sequence->stmt, SEQUENCE_STATE + i);
@@ -109,7 +111,10 @@ int match_put_requests(struct match *m, const struct align_element *a,
                        const struct align_element *b, struct err *err)
 {
     sqlite3_bind_int(m->put, PUT_KIND, a && b ? ALIGN_PAIR : ALIGN_ONE_SIDED);
-    sqlite3_bind_int(m->put, PUT_REASON, a && b ? REASON_NONE : m->reason);
+    sqlite3_bind_int(m->put, PUT_REASON,
+                     a && b                  ? REASON_NONE
+                     : (a ? a : b)->doubtful ? REASON_DOUBTFUL
+                                             : m->reason);
     sql_bind_unless(m->put, PUT_REF + match_side(m, ONE), a ? a->id : 0, 0);
     sql_bind_unless(m->put, PUT_REF + match_side(m, OTHER), b ? b->id : 0, 0);
     sql_bind_unless(m->put, PUT_OBJECT, m->row, 0);
@@ -146,11 +151,11 @@ static int put(void *ctx, const struct align_element *a, const struct align_elem
     return match_put_requests(ctx, a, b, err);
 }
 
-static bool expect(void *ctx, const struct align_element *a, int64_t *b_time, int64_t *error)
+static bool expect(void *ctx, const struct align_element *a, struct align_expected *e)
 {
     struct match *m = ctx;
 
-    return time_offsets_expect(m->offsets, m->client, a->time, b_time, error);
+    return time_offsets_expect(m->offsets, m->client, a->time, e);
 }
 
 /* Aligns what each client asked of two objects; 0 and 0: of none. */
@@ -350,9 +355,39 @@ static int prepare(struct match *m, struct err *err)
     return 0;
 }
 
+/* Requests of a client that occur once on each side.  They belong together, unless each side lost
+ * another one: those are out of order against both neighbours on a side, and are left out. */
+static const char find_sure[] =
+    "SELECT client, ref, sut FROM (SELECT a.client, a.time AS ref, b.time AS sut,"
+    " lag(b.time, 1) OVER w AS before, lag(b.time, 2) OVER w AS before2,"
+    " lead(b.time, 1) OVER w AS after, lead(b.time, 2) OVER w AS after2 FROM"
+    " (SELECT client, key, time FROM temp.sequence%d GROUP BY 1, 2 HAVING count(*) = 1) a JOIN"
+    " (SELECT client, key, time FROM temp.sequence%d GROUP BY 1, 2 HAVING count(*) = 1) b"
+    " ON b.client = a.client AND b.key = a.key"
+    " WINDOW w AS (PARTITION BY a.client ORDER BY a.time))"
+    " WHERE NOT (ifnull(sut > after AND sut > after2, 0) OR"
+    " ifnull(sut < before AND sut < before2, 0))";
+
+static int note_sure(struct match *m, struct err *err)
+{
+    char sql[sizeof(find_sure) + 32];
+    sqlite3_stmt *stmt;
+    int result;
+
+    snprintf(sql, sizeof(sql), find_sure, db_side(match_side(m, ONE)),
+             db_side(match_side(m, OTHER)));
+    if (sql_prepare(m->c->db, sql, &stmt, err) < 0)
+        return -err->code;
+    while ((result = sql_row(stmt, err)) > 0)
+        time_offsets_note_sure(m->offsets, sqlite3_column_int64(stmt, 0),
+                               sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2));
+    sqlite3_finalize(stmt);
+    return result;
+}
+
 static int align_all(struct match *m, struct err *err)
 {
-    if (match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
+    if (note_sure(m, err) < 0 || match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
         match_roots(m, false, err) < 0 || match_follow(m, err) < 0)
         return -err->code;
     return match_orphans(m, err);

@@ -11,11 +11,22 @@
 
 enum { SHOWN = 24 }; /* bytes of contents */
 
-/* The entries that were the same, by the names that the log has of this listing; of "." and "..",
- * the pair's conditions tell. */
+/* The entries that were the same: a log has their names on the SUT. */
+static const char make_listed[] =
+    "CREATE TEMP TABLE listed AS SELECT name, operation FROM sut.name_event"
+    " WHERE operation IS NOT NULL;"
+    "CREATE INDEX temp.listed_by_name ON listed (name, operation);";
+
+/* Found by the SUT's object, or by the reference's and its name: the SUT may have sent the handle
+ * of another one.  Of "." and "..", the pair's conditions tell.  With OR instead of IN, SQLite
+ * would go through all listings that have the name. */
+#define IN_LISTING                                                                                 \
+    "operation IN (SELECT ?2 UNION ALL SELECT id FROM temp.listing_part"                           \
+    " WHERE listing = ?2 AND side = 1)"
 static const char find_entry[] =
-    "SELECT EXISTS (SELECT 1 FROM sut.name_event WHERE object = ?1 AND (operation = ?2 OR operation"
-    "  IN (SELECT id FROM temp.listing_part WHERE listing = ?2 AND side = 1)))"
+    "SELECT EXISTS (SELECT 1 FROM sut.name_event WHERE object = ?1 AND " IN_LISTING ")"
+    " OR EXISTS (SELECT 1 FROM temp.listed WHERE name IN (SELECT name FROM ref.name_event"
+    "  WHERE object = ?3 AND parent = ?4) AND " IN_LISTING ")"
     " OR (?5 AND (?3 = ?4 OR EXISTS (SELECT 1 FROM ref.name_event WHERE object = ?4 AND parent = "
     "?3)))";
 
@@ -48,6 +59,8 @@ int pairs_live_open(struct pairs *p, struct err *err)
     for (int side = 0; side < SIDES; side++)
         if (sql_prepare(p->c->db, contents[side], &p->live.contents[side], err) < 0)
             return -err->code;
+    if (sql_run(p->c->db, make_listed, err) < 0)
+        return -err->code;
     return sql_prepare(p->c->db, find_entry, &p->live.entry, err);
 }
 

@@ -6,12 +6,14 @@
 #include "align/changes.h"
 #include "align/overlap.h"
 #include "compare/compare_parts.h"
+#include "compare/retries.h"
 #include "compare/row.h"
 #include "compare/state_columns.h"
 #include "judge/clock.h"
 #include "judge/judge_body.h"
 
 #include "record/record.h"
+#include "wire/failure.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -37,6 +39,7 @@ struct sequences {
     struct clock_side *clock;
     struct body body;
     struct changes *changes;
+    struct retries retries;
     bool names_count; /* when requests are compared */
     bool is_log;      /* compare_is_log */
     struct open_listing listings[LISTINGS_OPEN];
@@ -215,6 +218,15 @@ static int take_key(struct sequences *l, const struct effect *e, uint64_t *key, 
     return result < 0 ? result : 0;
 }
 
+/* Which repetition of a failed request it is. */
+static uint32_t again(struct sequences *l, const struct effect *e, int64_t client, int64_t name,
+                      uint64_t key)
+{
+    const uint64_t of[] = { key, e->object, (uint64_t)client, (uint64_t)name };
+
+    return retries_take(&l->retries, XXH3_64bits(of, sizeof(of)), e);
+}
+
 static int put_request(struct sequences *l, const struct effect *e, int64_t client, uint32_t gone,
                        struct err *err)
 {
@@ -240,6 +252,8 @@ static int put_request(struct sequences *l, const struct effect *e, int64_t clie
     bind_column(l, SEQUENCE_DONE, e->done_time);
     bind_column(l, SEQUENCE_KEY, (int64_t)key);
     bind_column(l, SEQUENCE_MADE, e->new_object);
+    bind_column(l, SEQUENCE_FAILED, failure_of_server(e->program, e->rpc_status, e->status));
+    bind_column(l, SEQUENCE_AGAIN, again(l, e, client, name, key));
     for (int i = 0; i < CHANGE_STATES; i++)
         bind_column(l, SEQUENCE_STATE + i, states[i]);
     if (changes_note(l->changes, e, gone, key, err) < 0 || sql_step(l->sequence, err) < 0)
@@ -315,7 +329,7 @@ static int prepare_all(struct sequences *l, struct err *err)
     sqlite3_free(where);
     sqlite3_free(select);
     if (result < 0 ||
-        prepare(l, "INSERT INTO temp.sequence%d VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        prepare(l, "INSERT INTO temp.sequence%d VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                 &l->sequence, err) < 0 ||
         prepare(l, "INSERT INTO temp.part%d VALUES (?,?,?,?)", &l->part, err) < 0 ||
         prepare(l, "INSERT INTO temp.overlap%d VALUES (?,?)", &l->overlap, err) < 0 ||

@@ -51,6 +51,8 @@ static const struct {
     { "reason", REASON_REPEATED, "repeated",
       "it was sent again, and the last answered one counts" },
     { "reason", REASON_OTHER_COPY, "other copy", "it belongs to another copy of the trace" },
+    { "reason", REASON_DOUBTFUL, "doubtful",
+      "a like request was not captured, and this may be the other one" },
     { "match", MATCH_ROOT, "root", "both were mounted" },
     { "match", MATCH_PAIR, "operation", "aligned operations found or made them" },
     { "match", MATCH_NAME, "name", "the same name in the same directory" },

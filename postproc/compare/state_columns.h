@@ -34,7 +34,8 @@ _Static_assert((int)STATE_COLUMN_COUNT == (int)CHANGE_LAST &&
                "the list has all states but the last");
 
 /* Columns of temp.sequence1 and sequence2 after the object. */
-#define SEQUENCE_COLUMNS "client, name, time, id, done, key, made, " STATE_COLUMNS "last_change"
+#define SEQUENCE_COLUMNS                                                                           \
+    "client, name, time, id, done, key, made, failed, again, " STATE_COLUMNS "last_change"
 enum {
     SEQUENCE_CLIENT,
     SEQUENCE_NAME,
@@ -43,6 +44,8 @@ enum {
     SEQUENCE_DONE,
     SEQUENCE_KEY,
     SEQUENCE_MADE,
+    SEQUENCE_FAILED,
+    SEQUENCE_AGAIN,
     SEQUENCE_STATE,
     SEQUENCE_COLUMN_COUNT = SEQUENCE_STATE + CHANGE_STATES
 };
