@@ -313,8 +313,10 @@ int engine_outline(const struct engine *e, struct outline *out, struct err *err)
     int rc;
 
     out->from = OUTLINE_UNKNOWN;
-    if (e->conns.pool.past && !e->conns.past.assumed) { /* answered calls, in whole chunks */
-        uint64_t chunks = e->frames / OUTLINE_CHUNK;
+    /* Answered calls, in whole chunks.  Those at the beginning of a lead-in are not counted on:
+     * messages that began before it look other there, or are not found. */
+    if (e->conns.pool.past && !e->conns.past.assumed) {
+        uint64_t chunks = e->frames / 2 / OUTLINE_CHUNK;
         out->from = -(int64_t)(chunks < OUTLINE_CHUNKS ? chunks : OUTLINE_CHUNKS) * OUTLINE_CHUNK;
     }
     out->fragments = link_outline(e->seen ? e->seen : e->link, e->last_frame, e->latest_time);

@@ -373,11 +373,26 @@ def sent_again_in_lead_in(c):
 def answered_again_in_lead_in(c):
     flow = c.udp()
     op = c.get(flow, 1)
-    c.lead(noise=100)
+    c.lead(noise=400)
     flow.repeat_call(op)
     flow.repeat_reply(op)
-    c.noise(300)
+    c.noise(200)
     c.border()
+
+
+@case()
+def began_before_lead_in(c):
+    """A call of which the lead-in has the last segments only: it is none there."""
+    flow = c.tcp()
+    c.get(flow, 1)
+    op = flow.call(2, m.WRITE, m.write_args(FH, 0, m.pattern(20000)))
+    c.marks.append(len(c.trace.frames) - 4)
+    flow.reply(op, m.write_res(20000))
+    for xid in range(3, 13):
+        c.get(flow, xid)
+    c.noise(495)  # all in 1,025 frames, of which join once compared the last 1,024
+    c.border()
+    c.get(flow, 13)
 
 
 @case("a reply waited at the border", True)
