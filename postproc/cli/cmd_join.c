@@ -134,6 +134,8 @@ static int run(const struct piece_list *list, const char *output, bool json, str
         return -err->code;
     for (uint32_t i = 0; rc == 0 && i < list->count; i++)
         rc = join_add_range(join, list->names[i], output != NULL, err);
+    if (rc == 0)
+        rc = join_end(join, err);
     if (rc == 0 && output)
         rc = join_write(join, output, err);
     if (rc == 0)

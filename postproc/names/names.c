@@ -56,12 +56,16 @@ static void stream_close(struct stream *s)
 static int prove(struct join *join, char **names, int count, uint64_t base, uint64_t *needed,
                  struct err *err)
 {
-    for (int i = 0; i < count; i++) {
-        const struct join_result *result;
+    const uint32_t before = join_count(join); /* of a state */
 
+    for (int i = 0; i < count; i++)
         if (join_add(join, names[i], err) < 0)
             return -err->code;
-        result = join_piece(join, join_count(join) - 1);
+    if (join_end(join, err) < 0)
+        return -err->code;
+    for (int i = 0; i < count; i++) {
+        const struct join_result *result = join_piece(join, before + (uint32_t)i);
+
         if (result->verdict != JOIN_EXACT)
             return err_set(err, ERR_INPUT,
                            "%s: its records are not those of one run (%s): make it again: see "

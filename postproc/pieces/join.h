@@ -8,7 +8,7 @@
  * piece before it, if the cause is older.  Each further time more is known, and a chain of pieces
  * that continue each other from the first one on is one run.
  *
- * Memory: as range.h.
+ * Memory: that of some ranges (range.h), of which each knows half as much as the one before.
  */
 #ifndef NFSDIGEST_PIECES_JOIN_H
 #define NFSDIGEST_PIECES_JOIN_H
@@ -21,21 +21,22 @@ struct join *join_new(struct err *err);
 void join_free(struct join *join);
 
 /* Takes the next piece.  |name| is the path without ".border".  Returns -ERR_INPUT if a piece is
- * missing before it, comes twice or is of other options, or if its border is damaged; then it was
- * not taken. */
+ * missing before it, comes twice or is of other options, or if its border is damaged.  After an
+ * error, nothing but join_free may be called. */
 int join_add(struct join *join, const char *name, struct err *err);
 
 /* The same for a piece or a range of pieces (join_write).  |anywhere|: the first one may have
  * others before it.  If the border of a range alone does not prove it, the borders of its pieces
- * are read, by the names that they had when it was written.  After an error, some of its pieces may
- * have been taken.
- */
+ * are read, by the names that they had when it was written. */
 int join_add_range(struct join *join, const char *name, bool anywhere, struct err *err);
 
-/* Writes NAME.border: all pieces so far as one. */
+/* All pieces were taken.  What is below is known then. */
+int join_end(struct join *join, struct err *err);
+
+/* Writes NAME.border: all pieces as one. */
 int join_write(const struct join *join, const char *name, struct err *err);
 
-/* Returns what is known of a piece, from 0.  It is valid until the next one is taken. */
+/* Returns what is known of a piece, from 0. */
 const struct join_result *join_piece(const struct join *join, uint32_t number);
 uint32_t join_count(const struct join *join);
 

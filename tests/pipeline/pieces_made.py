@@ -112,6 +112,44 @@ def ranges(folder):
     check(not (folder / "none.border").exists(), "a refused range was written")
 
 
+def chain(folder):
+    """The first piece knows many connections that no later one does, so join takes those together first.  It finds
+    what it finds when each one is taken by itself."""
+    cut = Cut()
+    for port in range(700, 760):
+        flow = cut.tcp(port=port)
+        cut.get(flow, port)
+        acknowledge(flow)
+    other = cut.udp("10.0.0.2")
+    op = cut.ask(other, 9)
+    for n in range(9):
+        cut.lead()
+        cut.border()
+        if n == 6:
+            cut.answer(other, op)
+    capture = folder / "chain.pcap"
+    cut.trace.write(capture)
+    at = cut.offsets()
+    names = [f"c{n}" for n in range(10)]
+    make(capture, folder, "c0", "--to", at[1])
+    for n in range(1, 10):
+        lead, begin = at[2 * n - 2:2 * n]
+        end = ("--to", at[2 * n + 1]) if n < 9 else ("--last",)
+        make(capture, folder, names[n], "--from", begin, "--lead-in", begin - lead, "--lead-in-time", "0s", *end)
+    known = ("piece", "verdict", "why", "frames", "operations", "frame_shift", "unfinished")
+
+    def found(*names):
+        rows = json.loads(run("join", "--json", *names, cwd=folder, codes=(0, 1)))["pieces"]
+        return [[row.get(key) for key in known] for row in rows]
+
+    for n in range(1, 9):
+        run("join", "-o", f"all{n}", f"all{n - 1}" if n > 1 else "c0", names[n], cwd=folder, codes=(0, 1))
+    one, each = found(*names), found("all8", "c9")
+    check(one == each, f"all at once: {one}; one by one: {each}")
+    check([row[1] for row in one].count("exact") > 5 and "came late" in one[7][2] and len(one[0][-1]) == 1,
+          f"a chain: {one}")
+
+
 def limits(folder):
     """No piece reaches a limit, nor do two of them, but all three do.  A chain from the beginning is one run, then."""
     def connections(cut, n):
@@ -202,6 +240,7 @@ def main():
             one(folder, one_case, CASES[one_case])
         if not chosen:
             ranges(folder)
+            chain(folder)
             limits(folder)
             anywhere_all(folder, rounds)
     return 1 if failures else 0
