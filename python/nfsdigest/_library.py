@@ -5,7 +5,6 @@ Python never touches single rows: it passes Arrow C streams on.
 """
 
 import ctypes
-import ctypes.util
 import os
 
 
@@ -33,11 +32,11 @@ ArrowArrayStream._fields_ = [
 
 
 def _load():
-    path = os.environ.get("NFSDIGEST_LIBRARY") or ctypes.util.find_library("nfsdigest")
-    if not path:
-        raise ImportError("libnfsdigest is not installed: install nfsdigest, or set "
-                          "NFSDIGEST_LIBRARY to the path of libnfsdigest.so")
-    library = ctypes.CDLL(path)
+    try:  # find_library would run a compiler, and takes any version
+        library = ctypes.CDLL(os.environ.get("NFSDIGEST_LIBRARY") or "libnfsdigest.so.0")
+    except OSError as error:
+        raise ImportError(f"{error}: install nfsdigest, or set NFSDIGEST_LIBRARY to the path of "
+                          "libnfsdigest.so") from None
     text, stream = ctypes.c_char_p, ctypes.POINTER(ArrowArrayStream)
     for name, result, arguments in (
             ("open", ctypes.c_int, (text, ctypes.POINTER(text), ctypes.POINTER(ctypes.c_void_p))),

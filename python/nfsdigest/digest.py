@@ -23,6 +23,8 @@ from nfsdigest._library import Error
 from nfsdigest.job import Job, run_task
 from nfsdigest.pieces import Refused
 
+STOPPED = 10  # connections that are told of
+
 
 def local(jobs, show=lambda done, of: None):
     """A runner with |jobs| processes on this machine."""
@@ -111,6 +113,12 @@ def finished(manifest, out=None):
     print(summary.text(manifest), end="", file=out)
     for gap in manifest["gaps"]:
         say(f"not read: {gap['note']}")
+    stopped = manifest.get("stopped", [])
+    for connection in stopped[:STOPPED]:
+        say(f"the connection between {connection} stopped inside a message or at a hole: what one run finds in it "
+            "later may be missing")
+    if stopped[STOPPED:]:
+        say(f"so did {len(stopped) - STOPPED} others: _manifest.json names them")
     return 3 if manifest["gaps"] else 0
 
 

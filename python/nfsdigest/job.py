@@ -194,7 +194,8 @@ class Job:
         names = [piece.name for piece in alive]
         pending = {number for number in redo["pieces"] if rows[names[number]]["round"] < redo["round"]}
         if not pending:
-            self.joined = pieces.join(names, self.folder / "pieces")
+            found = pieces.join(names, self.folder / "pieces")
+            self.joined, self.stopped = found["pieces"], found["stopped"]
             chosen = _again([v["verdict"] for v in self.joined], [rows[name]["continues"] for name in names])
             if not chosen:
                 return []

@@ -175,9 +175,10 @@ def make(piece, capture, folder, options=(), before=None, previous=None, number=
 
 
 def join(names, folder):
-    """The verdicts of "nfsdigest join", one for each piece."""
+    """What "nfsdigest join" says: "pieces" has a verdict for each, "stopped" the connections of which something may be
+    missing."""
     with tempfile.NamedTemporaryFile("w", prefix=TEMPORARY, dir=folder) as listed:  # too many for a command line
         listed.writelines(f"{name}/{name}\n" for name in names)
         listed.flush()
         done = run("join", "--json", "--list", listed.name, codes=(0, 1), cwd=folder)
-    return json.loads(done.stdout)["pieces"]
+    return json.loads(done.stdout)

@@ -148,6 +148,7 @@ def publish(job, alive, rows, parts):
         "job": job.job, "nfsdigest": __version__, "files": files,
         "gaps": [{"capture": job.job["captures"][source]["path"], "from": row["to"], "note": row["note"]}
                  for source, row in job.cut.items()],
+        "stopped": job.stopped,
         "parts": {name: part["counts"] for name, part in parts.items()},
         "pieces": [{"piece": piece.name, "capture": job.job["captures"][piece.source]["path"],
                    "from": rows[piece.name]["from"], "to": rows[piece.name]["to"],

@@ -243,6 +243,20 @@ def described():
         check([c[0] for c in columns(name) if not c[2]] == there, f"columns of {sql}: {there}")
 
 
+def library():
+    """Where the linker finds it, no compiler is asked; where it is not, the message says what to do."""
+    def load(**more):
+        own = {name: value for name, value in os.environ.items() if name != "NFSDIGEST_LIBRARY"}
+        own.update(PATH="/nowhere", PYTHONPATH=str(SRC / "python"), **more)
+        return subprocess.run([sys.executable, "-c", "import nfsdigest"], env=own, capture_output=True, text=True,
+                              check=False)
+    done = load(LD_LIBRARY_PATH=str(python_package.BUILD / "lib"))
+    check(done.returncode == 0, f"in LD_LIBRARY_PATH: {done.stderr}")
+    done = load(NFSDIGEST_LIBRARY="/nowhere/libnfsdigest.so")
+    check("/nowhere/libnfsdigest.so" in done.stderr and "install nfsdigest, or set" in done.stderr,
+          f"at a wrong path: {done.stderr}")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     scratch = pathlib.Path(scratch)
     for capture in ("vfs-libnfs-all22", "knfsd-netem-udp", "knfsd-nlm-locks", "knfsd-snap256"):
@@ -254,4 +268,5 @@ with tempfile.TemporaryDirectory() as scratch:
     unread(scratch)
     readers(scratch)
     described()
+    library()
 sys.exit(1 if failures else 0)

@@ -24,6 +24,7 @@ import python_package  # noqa: E402
 python_package.use()
 
 import data_set  # noqa: E402
+from cut_cases import Cut, acknowledge  # noqa: E402
 
 import pyarrow as pa  # noqa: E402
 
@@ -211,6 +212,27 @@ def damaged(folder, capture):
     check(not differ, f"--partial: {differ}")
 
 
+def stopped(folder):
+    """Connections at a hole over which nothing more comes are told, as "nfsdigest join" does."""
+    cut = Cut()
+    ports = range(800, 800 + digest.STOPPED + 2)
+    for port in ports:
+        flow = cut.tcp(port=port)
+        cut.get(flow, port)
+        acknowledge(flow)
+        cut.ask(flow, 2 * port, lost=True)
+        cut.ask(flow, 2 * port + 1)
+    cut.get(cut.tcp(port=700), 1)
+    cut.noise(300)
+    cut.trace.write(folder / "stopped.pcap")
+    options = [f"--option={option}" for option in ("--lead-in=2000", "--lead-in-time=0s")]
+    done = command("--piece-size", "16k", *options, folder / "stopped.pcap", folder / "stopped")
+    found = json.loads((folder / "stopped/_manifest.json").read_text())["stopped"]
+    check(found == [f"10.0.0.1 port {port} and 10.0.0.9 port 2049" for port in ports], f"stopped: {found}")
+    check(done.returncode == 0 and found[0] in done.stderr and found[-1] not in done.stderr and
+          "so did 2 others" in done.stderr, f"stopped: {done.stderr}")
+
+
 def no_room(folder, capture):
     """A full disk: files cannot grow any more."""
     def limit():
@@ -309,6 +331,7 @@ def main():
         nothing(folder)
         bad_input(folder, capture, out)
         damaged(folder, capture)
+        stopped(folder)
         no_room(folder, capture)
     return 1 if failures else 0
 
