@@ -25,19 +25,25 @@ static const char select_is_log[] =
 
 static const char make_tables[] =
     "CREATE TEMP TABLE frame (side INTEGER, source INTEGER, frame INTEGER, discrepancy INTEGER,"
-    " other_source INTEGER, other_frame INTEGER, is_reference INTEGER, apart INTEGER);"
+    " other_source INTEGER, other_frame INTEGER, is_reference INTEGER, outside INTEGER,"
+    " apart INTEGER);"
     "CREATE TEMP TABLE wanted AS SELECT f.discrepancy, o.client, o.client_port, o.server,"
-    " o.server_port, o.xid, o.program, o.version, o.procedure, o.call_time"
+    " o.server_port, o.xid, o.program, o.version, o.procedure, o.call_time,"
+    " ifnull(o.reply_time, o.call_time) AS reply_time"
     " FROM main.frame f JOIN main.discrepancy d ON d.id = f.discrepancy"
     " JOIN main.operation o ON o.side = 1 AND o.id = d.ref WHERE f.side = 1;"
     "CREATE INDEX temp.wanted_xid ON wanted (xid, client, client_port);";
 
 /* Of all captures the nearest call, and rather one that went to another server than the reference:
- * a relay beside its client asks the reference from the same address and port.  The capture may
- * have begun behind a call.  ?1: the target */
+ * a relay beside its client asks the reference from the same address and port.  The relay gets a
+ * call after the client sent it, sometimes much later, and its reply before the client does: so
+ * the one that encloses the log's times comes before one that begins nearer to them.  The capture
+ * may have begun behind a call.  ?1: the target */
 static const char find_frames[] =
     "INSERT INTO temp.frame SELECT 1, ?1, ifnull(c.reply_frame, c.call_frame), w.discrepancy,"
     " NULL, NULL, l.server = w.server AND l.server_port = w.server_port,"
+    " max(0, ifnull(c.call_time, w.call_time) - w.call_time)"
+    "  + max(0, w.reply_time - ifnull(c.reply_time, w.reply_time)),"
     " abs(ifnull(c.call_time, c.reply_time) - w.call_time)"
     "  FROM clients.operation c CROSS JOIN clients.flow l ON l.id = c.flow"
     "  CROSS JOIN temp.wanted w ON w.xid = c.xid AND w.client = c.client AND"
@@ -47,7 +53,8 @@ static const char find_frames[] =
     " AND w.call_time + " APART;
 static const char keep_nearest[] =
     "DELETE FROM temp.frame WHERE rowid NOT IN (SELECT first_value(rowid) OVER"
-    " (PARTITION BY discrepancy ORDER BY is_reference, apart, source, frame) FROM temp.frame)";
+    " (PARTITION BY discrepancy ORDER BY is_reference, outside, apart, source, frame)"
+    " FROM temp.frame)";
 
 int annotate_is_log(struct annotate *a)
 {
