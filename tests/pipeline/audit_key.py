@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: asan slow long=0
+# ctest: asan-long slow long=0
 """With the key every byte of an anonymized capture is known: audit --key finds nothing in good
 files, one thing with a wrong key, and each single value or byte that was changed.
 Environment: NFSDIGEST, CAPTURES.  Argument: every how many bytes of a small capture one is changed

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ./check counts neither a test that could not run as one that passed, nor forgets to say why.
+# "skipped" ends after "in_part", which has a higher number: the order is that of the numbers.
 set -eu
 . "$(dirname "$0")/store_lib.sh"
 
 cat >"$scratch/CTestTestfile.cmake" <<'TESTS'
 add_test(good "/bin/sh" "-c" "exit 0")
-add_test(skipped "/bin/sh" "-c" "echo 'NOT RUN: no such program'; exit 77")
+add_test(skipped "/bin/sh" "-c" "sleep 1; echo 'NOT RUN: no such program'; exit 77")
 add_test(in_part "/bin/sh" "-c" "echo 'NOT RUN: on Ganesha: not installed'")
 add_test(bad "/bin/sh" "-c" "echo 'NOT RUN: of no use'; exit 1")
 set_tests_properties(good skipped in_part bad PROPERTIES SKIP_RETURN_CODE 77)

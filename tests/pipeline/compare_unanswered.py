@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: timeout=300 asan-long
 """nfsdigest compare, of calls that one server did not answer: a discrepancy each where later calls
 were, where the call was repeated, or where the capture went on; undecided, and said, where the
 capture ends, or a client over UDP had the time to ask again and did not; withheld where the capture

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: asan slow
+# ctest: asan-long slow
 """nfsdigest deps: its list, as text and JSON, its tables and its graphs say what replay dumps of the same
 database say (read by a reader of its own), its summary what can be counted in these; choices are those of
 SQL; graphs are read by a parser of their language, also with hostile names.  Plans of several captures, and of

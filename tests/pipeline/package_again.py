@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: asan slow cost=35
+# ctest: asan-long slow cost=35
 """nfsdigest package --verify makes a release again from its own capture and compares bytes: in a
 good release one place is changed at a time, in each part of each format, where all else, lists and
 lengths included, agrees with it.  Environment: NFSDIGEST, CAPTURES."""

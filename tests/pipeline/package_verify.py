@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: asan slow cost=40
+# ctest: asan-long slow cost=40
 """nfsdigest package --verify finds whatever is wrong with an archive: one thing is made wrong at a
 time in a package that is good without it, also when the lists of files were made to agree with it.
 Hostile archives leave nothing behind.  Environment: NFSDIGEST, CAPTURES."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: cost=13 asan
+# ctest: cost=13 asan-long
 """Made pcapng files whose interfaces are described late, with several sections of both byte orders, cut anywhere.
 The oracle is one run over the same packets in a pcap file, which has neither (but for packets without a time).  If all interfaces mean the same, no piece
 is made again because of them; if they do not, join names them."""
