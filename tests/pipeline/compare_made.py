@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: asan
 """nfsdigest compare on made traffic, of which is known what differs: two servers with equal handles
-in one capture; what a second run of the reference excuses; results that were
-altered; that counts add up."""
+in one capture; what a second run of the reference excuses; requests that
+failed and came again; results that were altered; that counts add up."""
 
 import os
 import pathlib
@@ -247,6 +247,32 @@ DAMAGE = [
      " WHERE name = 'alignment' -- anew -- UPDATE alignment SET object = 'abc'", "TEXT value"),
 ]
 # what reports show as it is, whatever it is
+def retried(folder):
+    """A server fails requests that the client sends again at once; the other one answers them the first time."""
+    rounds = 60
+    sides = {}
+    for fails in (False, True):
+        trace = Trace()
+        for i in range(12):
+            trace.ask(LOOKUP, lookup_args(ROOT, f"f{i}"), lookup_res(handle(10 + i), 10 + i))
+        for i in range(rounds):
+            begin = trace.time
+            if fails and i % 2:
+                trace.ask(LOOKUP, lookup_args(ROOT, "again"), lookup_fail(5))
+            trace.time = begin + 5_000_000
+            trace.ask(LOOKUP, lookup_args(ROOT, "again"), lookup_res(handle(50), 50))
+            trace.time = begin + 80_000_000
+            for k in range(3):
+                trace.ask(GETATTR, getattr_args(handle(10 + k)), getattr_res(10 + k))
+        sides[fails] = trace.ingest(folder / f"fails-{fails}.db")
+    for ref, sut, statuses in ((False, True, "NFS3_OK, NFS3ERR_IO"), (True, False, "NFS3ERR_IO, NFS3_OK")):
+        report = compare("-o", folder / "retried.db", sides[ref], sides[sut], code=1)
+        found = [(g["operation"], g["field"], g["difference"], g["count"]) for g in report["groups"]]
+        check(found == [("NFS LOOKUP", "LOOKUP3res.status", statuses, rounds // 2)], f"retried: {found}")
+        alone = [(a["side"], a["reason"], a["count"]) for a in report["alone"]]
+        check(alone == [("sut" if sut else "ref", "not asked", rounds // 2)], f"retried: alone: {alone}")
+
+
 SHOWN = ["UPDATE side SET clock_offset = -9223372036854775807 - 1, granularity = 9223372036854775807",
          "UPDATE side SET first_time = -9223372036854775807 - 1, last_time = 9223372036854775807"]
 
@@ -281,6 +307,7 @@ def main():
         noise_of_statuses(folder)
         noise_of_values(folder)
         adding_up(folder)
+        retried(folder)
         damaged(folder)
     return 1 if failures else 0
 
