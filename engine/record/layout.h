@@ -17,7 +17,8 @@
 
 struct format;
 
-/* The form of a field in the stream, and its C type in the record. */
+/* The form of a field in the stream, and its C type in the record.  Those that begin with a number
+ * come first. */
 enum layout_type {
     LAYOUT_U8,
     LAYOUT_U16,
@@ -25,22 +26,25 @@ enum layout_type {
     LAYOUT_U64,
     LAYOUT_I32,
     LAYOUT_I64,
-    LAYOUT_BOOL,
-    LAYOUT_BYTES,   /* struct bytes */
-    LAYOUT_TEXT,    /* struct bytes that people read: names, mostly UTF-8 */
-    LAYOUT_ADDRESS, /* struct address */
-    LAYOUT_DIGEST,  /* uint8_t[16] */
+    LAYOUT_BYTES, /* struct bytes */
+    LAYOUT_TEXT,  /* struct bytes that people read: names, mostly UTF-8 */
     /* differences from the last field of the same type in the block: */
     LAYOUT_FRAME,     /* uint64_t */
     LAYOUT_TIME,      /* int64_t */
     LAYOUT_OPERATION, /* uint64_t */
     /* only in formats with lists: */
-    LAYOUT_HASH,    /* uint64_t with random bits: stored in 8 bytes */
     LAYOUT_NUMBERS, /* const uint32_t *, numbers that do not fall, then their uint32_t count */
+
+    LAYOUT_NO_NUMBER, /* from here on */
+    LAYOUT_BOOL = LAYOUT_NO_NUMBER,
+    LAYOUT_ADDRESS, /* struct address */
+    LAYOUT_DIGEST,  /* uint8_t[16] */
+    LAYOUT_HASH,    /* uint64_t with random bits: stored in 8 bytes; only in formats with lists */
     LAYOUT_TYPE_MAX
 };
 
 enum {
+    LAYOUT_SLACK = 8, /* bytes */
     LAYOUT_DIGEST_LEN = 16,
     LAYOUT_FIELDS_MAX = 64, /* of one kind: bits of its presence word */
 };
@@ -91,10 +95,11 @@ enum layout_result {
     LAYOUT_UNKNOWN = 1, /* a kind that the table lacks, passed over */
 };
 
-/* Reads the record at *|at| and moves *|at| behind it.  *|number| becomes its kind.  |record|
- * points into the bytes read and, for its lists, into |lists|, whose old contents are overwritten.
- * |later|: the stream is of a later minor version, so unknown kinds and fields are passed over.
- * Returns enum layout_result, -ERR_INPUT or -ERR_SYSTEM. */
+/* Reads the record at *|at| and moves *|at| behind it.  LAYOUT_SLACK bytes behind |end| can be
+ * read, whatever they are.  *|number| becomes its kind.  |record| points into the bytes read and,
+ * for its lists, into |lists|, whose old contents are overwritten.  |later|: the stream is of a
+ * later minor version, so unknown kinds and fields are passed over.  Returns enum layout_result,
+ * -ERR_INPUT or -ERR_SYSTEM. */
 int layout_decode(const struct format *format, const uint8_t **at, const uint8_t *end, bool later,
                   struct layout_bases *bases, unsigned *number, void *record, struct buf *lists,
                   struct err *err);

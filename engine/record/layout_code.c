@@ -13,8 +13,6 @@ enum {
     VARINT_MAX = 10, /* bytes of a 64-bit number */
     NUMBER_MAX = 5,  /* of one of 32 bits */
     HEAD = 3,        /* kind and a length of two bytes, the most frequent size */
-    /* types that do not begin with a number; most fields do */
-    WITHOUT_NUMBER = 1 << LAYOUT_BOOL | 1 << LAYOUT_ADDRESS | 1 << LAYOUT_DIGEST | 1 << LAYOUT_HASH,
     FIXED_MAX = HEAD + VARINT_MAX + LAYOUT_FIELDS_MAX * 17, /* of a record, without its bytes */
 };
 
@@ -43,17 +41,15 @@ static const uint8_t *get_any_varint(const uint8_t *p, const uint8_t *end, uint6
     return NULL;
 }
 
-/* The same.  Most numbers have 1 to 8 bytes, which are joined without a branch for each: pairs of 7
- * bits become 14, these 28, these 56. */
+/* The same; LAYOUT_SLACK bytes behind |end| can be read.  Most numbers have 1 to 8 bytes, which are
+ * joined without a branch for each: pairs of 7 bits become 14, these 28, these 56. */
 static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t *out)
 {
     uint64_t v, last;
 
-    if (end - p < 8)
-        return get_any_varint(p, end, out);
     if (*p < 0x80) {
-        *out = *p;
-        return p + 1;
+        *out = *p++;
+        return p <= end ? p : NULL;
     }
     v = load_le64(p);
     last = ~v & UINT64_C(0x8080808080808080);
@@ -65,7 +61,8 @@ static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, ui
     v = (v & UINT64_C(0x007f007f007f007f)) | (v & UINT64_C(0x7f007f007f007f00)) >> 1;
     v = (v & UINT64_C(0x00003fff00003fff)) | (v & UINT64_C(0x3fff00003fff0000)) >> 2;
     *out = (v & UINT64_C(0x000000000fffffff)) | (v & UINT64_C(0x0fffffff00000000)) >> 4;
-    return p + (unsigned)__builtin_ctzll(last) / 8 + 1;
+    p += (unsigned)__builtin_ctzll(last) / 8 + 1;
+    return p <= end ? p : NULL;
 }
 
 /* Small numbers of either sign become small ones without. */
@@ -334,34 +331,35 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
         unsigned i = (unsigned)__builtin_ctzll(presence);
         const struct layout_field *field = &kind->fields[i];
         void *at = to + field->offset;
-        uint64_t v = 0, most = 0;
+        const enum layout_type type = field->type;
+        uint64_t v = 0, above = 0; /* |above|: what the type has no room for */
         uint32_t v32;
         uint16_t v16;
 
-        if (!(WITHOUT_NUMBER >> field->type & 1)) {
+        if (type < LAYOUT_NO_NUMBER) {
             p = get_varint(p, end, &v);
             if (!p)
                 return bad_field(err, kind, i, "passes the record's end");
         }
-        switch (field->type) {
+        switch (type) {
         case LAYOUT_U8:
             *(uint8_t *)at = (uint8_t)v;
-            most = UINT8_MAX;
+            above = v >> 8;
             break;
         case LAYOUT_U16:
             v16 = (uint16_t)v;
             memcpy(at, &v16, sizeof(v16));
-            most = UINT16_MAX;
+            above = v >> 16;
             break;
         case LAYOUT_I32:
             v32 = (uint32_t)unzigzag(v);
             memcpy(at, &v32, sizeof(v32));
-            most = UINT32_MAX;
+            above = v >> 32;
             break;
         case LAYOUT_U32:
             v32 = (uint32_t)v;
             memcpy(at, &v32, sizeof(v32));
-            most = UINT32_MAX;
+            above = v >> 32;
             break;
         case LAYOUT_I64:
             v = unzigzag(v);
@@ -413,13 +411,17 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
             if (!p)
                 return bad_field(err, kind, i, "passes the record's end, or 32 bits");
             continue;
-        default: /* FRAME, TIME, OPERATION */
-            v = bases->last[field->type - LAYOUT_FRAME] + unzigzag(v);
-            bases->last[field->type - LAYOUT_FRAME] = v;
+        case LAYOUT_FRAME:
+        case LAYOUT_TIME:
+        case LAYOUT_OPERATION:
+            v = bases->last[type - LAYOUT_FRAME] + unzigzag(v);
+            bases->last[type - LAYOUT_FRAME] = v;
             memcpy(at, &v, sizeof(v));
             continue;
+        case LAYOUT_TYPE_MAX:
+            break;
         }
-        if (v > most)
+        if (above)
             return bad_field(err, kind, i, "is out of its type's range");
     }
     if (p != end && !rest)
