@@ -95,12 +95,17 @@ void verdict_contents_learn(struct verdicts *v, const struct step *step, uint32_
  * with their neighbours, which memcmp does faster than any loop of ours. */
 static uint32_t zero_run(const uint8_t *data, uint64_t len)
 {
-    uint64_t at = 0;
+    uint64_t at = 0, word = 0;
 
     if (!len || data[0])
         return 0;
     if (memcmp(data, data + 1, len - 1) == 0)
         return (uint32_t)len;
+    for (; len - at >= sizeof(word); at += sizeof(word)) {
+        memcpy(&word, data + at, sizeof(word));
+        if (word)
+            break;
+    }
     while (!data[at])
         at++;
     return (uint32_t)at;
