@@ -10,6 +10,7 @@
 #include "align/align_anchor.h"
 #include "align/align_doubt.h"
 #include "align/align_late.h"
+#include "align/align_weigh.h"
 #include "base/grow.h"
 
 #include <stdlib.h>
@@ -146,6 +147,7 @@ struct align_windows {
     struct align_anchors *anchors;
     struct align_late *late;
     struct align_doubt *doubt;
+    struct align_weigh *weigh;
     struct err *err;
 };
 
@@ -340,6 +342,25 @@ static int part_doubtful(struct align_windows *r, int pairs, bool all)
     return pairs;
 }
 
+/* Pairs those in order.  Returns how many pairs there are. */
+static int align_in_order(struct align_windows *r, bool all)
+{
+    const struct align_ways ways = { .elements = { r->side[0].elements, r->side[1].elements },
+                                     .keys = { r->keys[0], r->keys[1] },
+                                     .count = { r->side[0].count, r->side[1].count },
+                                     .match = r->match,
+                                     .all = all };
+    int pairs;
+
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < ways.count[side]; i++)
+            r->keys[side][i] = ways.elements[side][i].key;
+    align_anchors_find(r->anchors, r->align, ways.elements[0], ways.count[0], ways.elements[1],
+                       ways.count[1], r->match);
+    pairs = align_between(r, ways.count[0], ways.count[1]);
+    return pairs < 0 ? pairs : align_weigh_anchors(r->weigh, r->align, &ways, pairs, r->err);
+}
+
 /* Aligns the windows and puts out what is final. */
 static int put_aligned(struct align_windows *r)
 {
@@ -347,12 +368,7 @@ static int put_aligned(struct align_windows *r)
     bool all = r->side[0].ended && r->side[1].ended, any = false;
     int result;
 
-    for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < r->side[side].count; i++)
-            r->keys[side][i] = r->side[side].elements[i].key;
-    align_anchors_find(r->anchors, r->align, r->side[0].elements, n, r->side[1].elements, m,
-                       r->match);
-    result = align_between(r, n, m);
+    result = align_in_order(r, all);
     if (result < 0)
         return result;
     find_passed(r, result > 0);
@@ -404,7 +420,7 @@ struct align_windows *align_open(struct err *err)
               (w->passed = calloc(ALIGN_WINDOW, sizeof(int32_t))) &&
               (w->passed_back = calloc(ALIGN_WINDOW, sizeof(int32_t))) &&
               (w->anchors = align_anchors_new()) && (w->late = align_late_new()) &&
-              (w->doubt = align_doubt_new());
+              (w->doubt = align_doubt_new()) && (w->weigh = align_weigh_new());
 
     for (int side = 0; ok && side < 2; side++) {
         w->side[side].elements = calloc(ALIGN_WINDOW, sizeof(struct align_element));
@@ -430,6 +446,7 @@ void align_close(struct align_windows *w)
         free(w->passed_back);
         align_late_free(w->late);
         align_doubt_free(w->doubt);
+        align_weigh_free(w->weigh);
         align_anchors_free(w->anchors);
     }
     free(w);

@@ -12,12 +12,13 @@
  * a new search begins after it.
  *
  * Among equal requests, those that are clearly closest in time are paired, because a longest
- * alignment pairs others if some were not captured.  The remaining requests that overlapped in time
+ * alignment pairs others if some were not captured; unless this leaves requests alone that a pause
+ * of one side may have made late (align_weigh.h).  The remaining requests that overlapped in time
  * are paired in any order (align_late.h).  If one side has more of them than the other, and several
  * came when the missing one may have come, nobody knows which one it is: those stay alone
  * (align_doubt.h).  Only what repeats a request that failed comes after that one (align_again.h).
  *
- * Memory: ALIGN_WINDOW elements of each sequence, with its parts 286 bytes for each element, and
+ * Memory: ALIGN_WINDOW elements of each sequence, with its parts 330 bytes for each element, and
  * at most 4 MiB for the search.
  */
 #ifndef NFSDIGEST_ALIGN_ALIGN_H

@@ -19,18 +19,26 @@ enum {
 };
 #define UNKNOWN INT64_MIN
 
+/* A part of the time of the trace, for a client. */
+struct step {
+    bool is_noted, has_sure;
+    int64_t ref, offset; /* where the pairs of this step lie, and by how much the times differ */
+    /* of the sure pairs: the range of the reference's times and of the offsets */
+    int64_t first, last, low, high;
+    int64_t first_offset, last_offset;
+};
+
 struct time_offsets {
     int64_t first;
     uint64_t step;
     int64_t last[CLIENTS], error[CLIENTS];
-    uint32_t notes[CLIENTS]; /* up to FIRST */
-    int64_t of[CLIENTS][STEPS];
-    int64_t low[CLIENTS][STEPS], high[CLIENTS][STEPS]; /* of the sure pairs */
+    uint32_t notes[CLIENTS];           /* up to FIRST */
+    struct step steps[CLIENTS][STEPS]; /* untouched pages of what is not noted need no memory */
 };
 
 struct time_offsets *time_offsets_new(int64_t first, int64_t last, struct err *err)
 {
-    struct time_offsets *l = malloc(sizeof(*l));
+    struct time_offsets *l = calloc(1, sizeof(*l));
 
     if (!l) {
         err_memory(err, "aligning");
@@ -41,9 +49,6 @@ struct time_offsets *time_offsets_new(int64_t first, int64_t last, struct err *e
     for (int i = 0; i < CLIENTS; i++) {
         l->last[i] = UNKNOWN;
         l->error[i] = ERROR_START;
-        l->notes[i] = 0;
-        for (int j = 0; j < STEPS; j++)
-            l->of[i][j] = l->low[i][j] = UNKNOWN;
     }
     return l;
 }
@@ -82,70 +87,116 @@ static void note_error(struct time_offsets *l, uint32_t row, int64_t wrong)
         *error -= *error / (first ? ERROR_DOWN_FIRST : ERROR_DOWN);
 }
 
+/* The offset at |ref| on the way from one step to another. */
+static int64_t between(const struct step *a, const struct step *b, int64_t ref)
+{
+    const int64_t way = minus(b->ref, a->ref), at = minus(ref, a->ref);
+
+    if (at >= way)
+        return b->offset;
+    return a->offset + (int64_t)((double)minus(b->offset, a->offset) * ((double)at / (double)way));
+}
+
 /* By the pairs so far.  Returns false if there are none. */
 static bool estimate(const struct time_offsets *l, int64_t client, int64_t ref, int64_t *sut)
 {
-    const int64_t *of = l->of[(uint64_t)client % CLIENTS];
-    int64_t offset = l->last[(uint64_t)client % CLIENTS];
+    uint32_t row = (uint32_t)((uint64_t)client % CLIENTS);
+    const struct step *steps = l->steps[row], *before = NULL, *behind = NULL;
+    int64_t offset = l->last[row];
     int step = step_of(l, ref);
 
     *sut = 0;
-    for (int i = 0; i < NEAR; i++) {
-        if (step >= i && of[step - i] != UNKNOWN) {
-            offset = of[step - i];
-            break;
-        }
-        if (step + i < STEPS && of[step + i] != UNKNOWN) {
-            offset = of[step + i];
-            break;
-        }
+    for (int i = 0; i < NEAR && !(before && behind); i++) {
+        const struct step *a = step >= i ? &steps[step - i] : NULL;
+        const struct step *b = step + i < STEPS ? &steps[step + i] : NULL;
+
+        if (!before && a && a->is_noted && a->ref <= ref)
+            before = a;
+        if (!behind && b && b->is_noted && b->ref >= ref)
+            behind = b;
     }
+    if (before && behind)
+        offset = between(before, behind, ref);
+    else if (before || behind)
+        offset = (before ? before : behind)->offset;
     return offset != UNKNOWN && !__builtin_add_overflow(ref, offset, sut);
 }
 
 void time_offsets_note(struct time_offsets *l, int64_t client, int64_t ref, int64_t sut)
 {
     uint32_t row = (uint32_t)((uint64_t)client % CLIENTS);
-    int64_t *offset = &l->of[row][step_of(l, ref)], new = minus(sut, ref);
+    struct step *step = &l->steps[row][step_of(l, ref)];
     int64_t expected; /* without the sure pairs, of which this may be one */
 
     if (estimate(l, client, ref, &expected))
         note_error(l, row, minus(sut, expected));
-    *offset = *offset == UNKNOWN ? new : *offset + minus(new, *offset) / PART;
-    l->last[row] = *offset;
+    if (step->is_noted) {
+        step->offset += minus(minus(sut, ref), step->offset) / PART;
+        step->ref += minus(ref, step->ref) / PART;
+    } else {
+        step->offset = minus(sut, ref);
+        step->ref = ref;
+    }
+    step->is_noted = true;
+    l->last[row] = step->offset;
+}
+
+static void widen(int64_t *least, int64_t *most, int64_t to)
+{
+    *least = to < *least ? to : *least;
+    *most = to > *most ? to : *most;
 }
 
 void time_offsets_note_sure(struct time_offsets *l, int64_t client, int64_t ref, int64_t sut)
 {
-    uint32_t row = (uint32_t)((uint64_t)client % CLIENTS);
-    int step = step_of(l, ref);
-    int64_t *low = &l->low[row][step], *high = &l->high[row][step], new = minus(sut, ref);
+    struct step *s = &l->steps[(uint64_t)client % CLIENTS][step_of(l, ref)];
 
-    if (*low == UNKNOWN)
-        *low = *high = new;
-    *low = new < *low ? new : *low;
-    *high = new > *high ? new : *high;
+    if (!s->has_sure || ref < s->first) {
+        s->first = ref;
+        s->first_offset = minus(sut, ref);
+    }
+    if (!s->has_sure || ref > s->last) {
+        s->last = ref;
+        s->last_offset = minus(sut, ref);
+    }
+    if (!s->has_sure)
+        s->low = s->high = minus(sut, ref);
+    s->has_sure = true;
+    widen(&s->low, &s->high, minus(sut, ref));
 }
 
-/* The nearest step with sure pairs, before and behind; of both the range is what may be. */
+/* What may be, by the sure pairs of this step, if |ref| lies between two of them.  Else also by the
+ * nearest pair of the step before or behind: one or few pairs do not tell how much the offset
+ * changes in a step.  If this step has none, by all of the steps before and behind. */
 static bool find_range(const struct time_offsets *l, int64_t client, int64_t ref, int64_t *low,
                        int64_t *high)
 {
-    uint32_t row = (uint32_t)((uint64_t)client % CLIENTS);
-    const int64_t *lows = l->low[row], *highs = l->high[row];
-    int step = step_of(l, ref), found[2] = { -1, -1 };
+    const struct step *steps = l->steps[(uint64_t)client % CLIENTS], *before = NULL, *behind = NULL;
+    int step = step_of(l, ref);
+    const struct step *own = &steps[step];
     int64_t least, most;
 
-    for (int i = 0; i < NEAR; i++) {
-        if (found[0] < 0 && step >= i && lows[step - i] != UNKNOWN)
-            found[0] = step - i;
-        if (found[1] < 0 && step + i < STEPS && lows[step + i] != UNKNOWN)
-            found[1] = step + i;
+    for (int i = 0; i < NEAR && !(before && behind); i++) {
+        const struct step *a = step >= i ? &steps[step - i] : NULL;
+        const struct step *b = step + i < STEPS ? &steps[step + i] : NULL;
+
+        if (!before && a && a->has_sure && a->first <= ref)
+            before = a;
+        if (!behind && b && b->has_sure && b->last >= ref)
+            behind = b;
     }
-    if (found[0] < 0 || found[1] < 0) /* offsets may go on to rise or fall */
+    if (!before || !behind) /* offsets may go on to rise or fall */
         return false;
-    least = lows[found[0]] < lows[found[1]] ? lows[found[0]] : lows[found[1]];
-    most = highs[found[0]] > highs[found[1]] ? highs[found[0]] : highs[found[1]];
+    least = most = before->last_offset;
+    widen(&least, &most, behind->first_offset);
+    for (int i = 0; i < 2; i++) {
+        const struct step *s = i ? behind : before;
+
+        if (s == own || !own->has_sure) {
+            widen(&least, &most, s->low);
+            widen(&least, &most, s->high);
+        }
+    }
     return !__builtin_add_overflow(ref, least, low) && !__builtin_add_overflow(ref, most, high);
 }
 

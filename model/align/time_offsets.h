@@ -7,7 +7,7 @@
  * Requests that occur once on each side are known before anything is aligned.  They show how far
  * the offsets lie apart: a server or a client may have stood still for a moment.
  *
- * Memory: 6 MiB.
+ * Memory: 72 KiB for each client, 18 MiB at most: more than 256 clients share it.
  */
 #ifndef NFSDIGEST_ALIGN_TIME_OFFSETS_H
 #define NFSDIGEST_ALIGN_TIME_OFFSETS_H
