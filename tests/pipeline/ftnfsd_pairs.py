@@ -85,9 +85,12 @@ def played(folder, name, *options):
 
 
 def groups(rules, ref, sut):
+    """(groups, pairs, requests of each side whose counterpart times do not tell)"""
     report = compare(*rules, ref, sut, code=None)
     found = {(g["kind"], g["field"]) for g in report["groups"]}
-    return found, report["totals"][0]["pairs"]
+    doubtful = [sum(a["count"] for a in report["alone"] if (a["side"], a["reason"]) == (side, "doubtful"))
+                for side in ("ref", "sut")]
+    return found, report["totals"][0]["pairs"], doubtful
 
 
 def explained(folder, name, rules, pairs, stay):
@@ -97,10 +100,12 @@ def explained(folder, name, rules, pairs, stay):
     run("ingest", "-q", "-o", captured, folder / name)
     run("rdump", "-o", folder / (name + ".rdump"), captured)
     ours = played(folder, name)
-    found, aligned = groups(("-r", rules, "-r", "ftnfsd"), captured, ours)
-    check(aligned == pairs, "%s: %d aligned operations, not %d" % (name, aligned, pairs))
+    found, aligned, doubtful = groups(("-r", rules, "-r", "ftnfsd"), captured, ours)
+    # like requests are doubtful where the machine let the replay stand still
+    check(aligned + doubtful[0] == aligned + doubtful[1] == pairs and aligned > 0.99 * pairs,
+          "%s: %d aligned operations and %s doubtful ones, not %d" % (name, aligned, doubtful, pairs))
     check(found == stay, "%s: not explained: %s; not there: %s" % (name, found - stay, stay - found))
-    more, _ = groups(("-r", rules), captured, ours)
+    more, _, _ = groups(("-r", rules), captured, ours)
     check(more - found and not found - more, "%s: without the rules: %s" % (name, more))
 
 
@@ -111,7 +116,7 @@ def seen(folder):
                   "READDIR:skip-entry", "SETATTR:keep-times", "LOOKUP:every=2:status=NFS3ERR_ACCES",
                   "CREATE:after=5:mode-bits=7"):
         ours = played(folder, name, "--fault", fault)
-        found, _ = groups(("-r", "ganesha", "-r", "ftnfsd"), folder / (name + ".db"), ours)
+        found, _, _ = groups(("-r", "ganesha", "-r", "ftnfsd"), folder / (name + ".db"), ours)
         check(found - stay, "%s is not seen" % fault)
 
 
