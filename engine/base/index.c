@@ -48,7 +48,7 @@ void index_take_out(struct index *index, uint32_t hash, uint32_t slot)
 
     if (!index->places)
         return;
-    while (index->places[hole].slot != slot) {
+    while (index->places[hole].slot != slot || index->places[hole].hash != hash) {
         if (index->places[hole].slot == INDEX_NONE)
             return;
         hole = (hole + 1) & mask;
@@ -62,6 +62,19 @@ void index_take_out(struct index *index, uint32_t hash, uint32_t slot)
         }
     index->places[hole].slot = INDEX_NONE;
     index->used--;
+}
+
+void index_set_number(struct index *index, uint32_t of, uint32_t to)
+{
+    uint32_t at;
+    struct index_place *place = index_first(index, of, &at);
+
+    if (place && to)
+        place->slot = to;
+    else if (place)
+        index_take_out(index, of, place->slot);
+    else if (to)
+        index_put(index, of, to);
 }
 
 void index_free(struct index *index)

@@ -10,6 +10,8 @@
  *     for (place = index_first(i, hash, &at); place; place = index_next(i, hash, &at))
  *         if (is_it(place->slot)) ...
  *
+ * It can also map numbers to other ones, for what few of many things have: index_number.
+ *
  * Memory: 8 bytes for each place, so 11 to 21 bytes for each entry.
  */
 #ifndef NFSDIGEST_BASE_INDEX_H
@@ -73,5 +75,17 @@ static inline struct index_place *index_first(const struct index *index, uint32_
     *at = index_home(index, hash);
     return index_next(index, hash, at);
 }
+
+/* The number that |of| is mapped to; 0: none.  Such an index has one entry under each hash. */
+static inline uint32_t index_number(const struct index *index, uint32_t of)
+{
+    uint32_t at;
+    const struct index_place *place = index_first(index, of, &at);
+
+    return place ? place->slot : 0;
+}
+
+/* Maps |of| to |to|; 0: to nothing.  An entry that is new needs room. */
+void index_set_number(struct index *index, uint32_t of, uint32_t to);
 
 #endif

@@ -71,7 +71,7 @@ static int init(struct objects *o, uint32_t near, const struct sink *sink,
     o->age = 1;
     /* element 0 is none */
     if (reserve(o, 0) < 0 || GROW(o->volumes, 0, o->volume_cap) < 0 ||
-        GROW(o->names, 0, o->name_cap) < 0 || GROW(o->paths, 0, o->path_cap) < 0 ||
+        !pool_init(&o->names, sizeof(struct name)) || GROW(o->paths, 0, o->path_cap) < 0 ||
         GROW(o->hosts, 0, o->host_cap) < 0)
         return err_memory(err, "objects and names");
     return 0;
@@ -94,7 +94,9 @@ void objects_free(struct objects *o)
     free(o->objects);
     free(o->volumes);
     free(o->cached);
-    free(o->names);
+    pool_free(&o->names);
+    index_free(&o->next_names);
+    index_free(&o->previous_names);
     free(o->paths);
     free(o->hosts);
     compact_free(&o->by_handle);
@@ -217,8 +219,8 @@ static int keep_one_name(struct objects *o, uint32_t object, const struct moment
 {
     uint32_t first = object_at(o, object)->name, latest = first;
 
-    for (uint32_t id = first; id; id = o->names[id].next)
-        if (o->names[id].changed > o->names[latest].changed)
+    for (uint32_t id = first; id; id = name_next(o, id))
+        if (name_at(o, id)->changed > name_at(o, latest)->changed)
             latest = id;
     return names_end(o, first, latest, m, err);
 }

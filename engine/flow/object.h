@@ -14,7 +14,7 @@
  * back an older state.  A reply that only shows a name teaches nothing about it if the name changed
  * after the call was sent.
  *
- * Memory: about 180 bytes for each object with one name, and 45 bytes and the text for each further
+ * Memory: about 165 bytes for each object with one name, and 65 bytes and the text for each further
  * name; about 40 for each file system that a server ever said an object to be on.  Nothing is
  * forgotten.
  */
@@ -24,6 +24,7 @@
 #include "flow/seen.h"
 #include "base/compact.h"
 #include "base/index.h"
+#include "base/pool.h"
 #include "base/texts.h"
 #include "flow/host.h"
 #include "record/record.h"
@@ -66,10 +67,9 @@ struct volume {
 struct name {
     uint32_t text; /* name_text */
     uint32_t len;
-    uint32_t parent;         /* object id, or OF_SERVER and a host id */
-    uint32_t object;         /* the object it stands for now; 0: none, or unknown */
-    uint32_t next, previous; /* names of the same object */
-    int64_t changed;         /* time of the reply that made it stand for this, as far as is known */
+    uint32_t parent; /* object id, or OF_SERVER and a host id */
+    uint32_t object; /* the object it stands for now; 0: none, or unknown */
+    int64_t changed; /* time of the reply that made it stand for this, as far as is known */
 };
 
 struct path {
@@ -92,11 +92,13 @@ struct objects {
     struct volume *volumes;
     struct cached_path *cached; /* by the lower bits of the object's id */
     uint32_t cached_cap, cached_mask;
-    struct name *names;
+    struct pool names; /* name_at */
+    /* Names of the same object, from name to name.  Few objects have several names. */
+    struct index next_names, previous_names;
     struct path *paths;
     struct address *hosts;
-    uint32_t object_count, object_cap, name_count, name_cap, path_count, path_cap, host_count,
-        host_cap, volume_count, volume_cap;
+    uint32_t object_count, object_cap, path_count, path_cap, host_count, host_cap, volume_count,
+        volume_cap;
     struct compact by_handle, by_name; /* by the lower half of their hashes */
     struct index by_path, by_host, by_volume;
     struct index by_root; /* objects with a MOUNT path, to the first of these */
@@ -110,6 +112,17 @@ struct objects {
 static inline struct object *object_at(const struct objects *o, uint32_t id)
 {
     return (struct object *)(void *)(o->objects + (size_t)id * o->stride);
+}
+
+static inline struct name *name_at(const struct objects *o, uint32_t id)
+{
+    return pool_at(&o->names, id);
+}
+
+/* The next name of the same object, or 0. */
+static inline uint32_t name_next(const struct objects *o, uint32_t id)
+{
+    return index_number(&o->next_names, id);
 }
 
 static inline const struct volume *object_volume(const struct objects *o, const struct object *x)

@@ -47,12 +47,12 @@ static int learn_name(struct objects *o, const struct record_name *r, struct err
                   r->name, err);
     if (!id)
         return -ERR_SYSTEM;
-    o->names[id].changed = r->time;
+    name_at(o, id)->changed = r->time;
     if (r->event == NAME_REMOVED || r->event == NAME_GONE || r->event == NAME_MOVED ||
-        o->names[id].object != object)
+        name_at(o, id)->object != object)
         name_detach(o, id);
-    if (r->event != NAME_REMOVED && r->event != NAME_GONE && !o->names[id].object)
-        name_attach(o, id, object, !parent || r->event == NAME_MOVED);
+    if (r->event != NAME_REMOVED && r->event != NAME_GONE && !name_at(o, id)->object)
+        return name_attach(o, id, object, !parent || r->event == NAME_MOVED, err);
     return 0;
 }
 

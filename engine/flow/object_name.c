@@ -15,7 +15,7 @@ static uint32_t name_hash(uint32_t parent, struct bytes name)
 static uint32_t hash_of(const void *objects, uint32_t id)
 {
     const struct objects *o = objects;
-    const struct name *n = &o->names[id];
+    const struct name *n = name_at(o, id);
 
     return name_hash(n->parent, name_text(o, n));
 }
@@ -27,7 +27,7 @@ uint32_t name_find(const struct objects *o, uint32_t parent, struct bytes name)
 
     for (id = compact_first(&o->by_name, hash, &at); id;
          id = compact_next(&o->by_name, hash, &at)) {
-        const struct name *n = &o->names[id];
+        const struct name *n = name_at(o, id);
         if (n->parent == parent && n->len == name.len &&
             !memcmp(name_text(o, n).data, name.data, name.len))
             return id;
@@ -39,19 +39,18 @@ static uint32_t name_add(struct objects *o, uint32_t parent, struct bytes name, 
 {
     const struct compact_keys keys = { hash_of, o };
     struct name n = { .len = name.len, .parent = parent, .changed = INT64_MIN };
-    uint32_t id = o->name_count + 1;
+    uint32_t id;
 
     n.text = texts_add(&o->texts, name.data, name.len);
-    if (!n.text || GROW(o->names, id, o->name_cap) < 0 ||
-        compact_reserve(&o->by_name, 1, &keys) < 0 ||
-        (name_is_root(&n) && index_reserve(&o->by_root, o->root_names + 1 - o->by_root.used) < 0)) {
+    if (!n.text || compact_reserve(&o->by_name, 1, &keys) < 0 ||
+        (name_is_root(&n) && index_reserve(&o->by_root, o->root_names + 1 - o->by_root.used) < 0) ||
+        !(id = pool_new(&o->names))) {
         err_memory(err, "objects and names");
         return 0;
     }
     o->root_names += name_is_root(&n);
     compact_put(&o->by_name, name_hash(parent, name), id);
-    o->name_count = id;
-    o->names[id] = n;
+    *name_at(o, id) = n;
     return id;
 }
 
@@ -66,7 +65,7 @@ uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes nam
 {
     uint32_t id = name_find(o, parent, name);
 
-    return id ? o->names[id].object : 0;
+    return id ? name_at(o, id)->object : 0;
 }
 
 /* The path of |object| is another one, and so are those of all that is below it. */
@@ -95,34 +94,42 @@ static void root_forget(struct objects *o, uint32_t name)
         }
 }
 
-void name_attach(struct objects *o, uint32_t name, uint32_t object, bool first)
+/* |next| comes behind |id|; either may be 0. */
+static void set_next(struct objects *o, uint32_t id, uint32_t next)
 {
-    struct name *n = &o->names[name];
+    if (id)
+        index_set_number(&o->next_names, id, next);
+    if (next)
+        index_set_number(&o->previous_names, next, id);
+}
+
+int name_attach(struct objects *o, uint32_t name, uint32_t object, bool first, struct err *err)
+{
+    struct name *n = name_at(o, name);
     uint32_t head = names_like(o, n, object);
 
+    if (head && (index_reserve(&o->next_names, 1) < 0 || index_reserve(&o->previous_names, 1) < 0))
+        return err_memory(err, "objects and names");
     n->object = object;
     if (name_is_root(n))
         root_note(o, name);
     else
         object_at(o, n->parent)->children++;
     if (head && !first) { /* behind the first, before the others: it is the most certain of them */
-        n->previous = head;
-        n->next = o->names[head].next;
-        o->names[head].next = name;
+        set_next(o, name, name_next(o, head));
+        set_next(o, head, name);
     } else {
-        n->previous = 0;
-        n->next = head;
+        set_next(o, name, head);
         names_begin(o, n, object, name);
         path_changed(o, object);
     }
-    if (n->next)
-        o->names[n->next].previous = name;
+    return 0;
 }
 
 void name_detach(struct objects *o, uint32_t name)
 {
-    struct name *n = &o->names[name];
-    uint32_t object = n->object;
+    struct name *n = name_at(o, name);
+    uint32_t object = n->object, next, previous;
 
     if (!object)
         return;
@@ -130,21 +137,22 @@ void name_detach(struct objects *o, uint32_t name)
         root_forget(o, name);
     else
         object_at(o, n->parent)->children--;
-    if (n->next)
-        o->names[n->next].previous = n->previous;
-    if (n->previous) {
-        o->names[n->previous].next = n->next;
-    } else {
-        names_begin(o, n, object, n->next);
+    next = name_next(o, name);
+    previous = name_previous(o, name);
+    set_next(o, name, 0);
+    set_next(o, 0, name);
+    set_next(o, previous, next);
+    if (!previous) {
+        names_begin(o, n, object, next);
         path_changed(o, object);
     }
-    n->object = n->next = n->previous = 0;
+    n->object = 0;
 }
 
 int name_put(struct objects *o, enum name_event event, uint32_t name, const struct moment *m,
              struct err *err)
 {
-    struct name *n = &o->names[name];
+    struct name *n = name_at(o, name);
     struct record r = { .kind = RECORD_NAME,
                         .name = { .event = (uint8_t)event,
                                   .parent = name_is_root(n) ? 0 : n->parent,
@@ -173,7 +181,7 @@ int names_end(struct objects *o, uint32_t first, uint32_t keep, const struct mom
     int rc = 0;
 
     for (uint32_t id = first; rc == 0 && id; id = next) {
-        next = o->names[id].next;
+        next = name_next(o, id);
         if (id != keep)
             rc = name_end(o, id, NAME_GONE, m, err);
     }
@@ -185,7 +193,7 @@ int names_end(struct objects *o, uint32_t first, uint32_t keep, const struct mom
 static int end_for_good(struct objects *o, uint32_t name, enum name_event event,
                         const struct moment *m, struct err *err)
 {
-    uint32_t object = o->names[name].object;
+    uint32_t object = name_at(o, name)->object;
     int rc = name_end(o, name, event, m, err);
 
     if (rc == 0 && object && !object_at(o, object)->name &&
@@ -208,9 +216,9 @@ static int break_circle(struct objects *o, uint32_t parent, uint32_t object, con
         uint32_t name = object_at(o, at)->name;
         if (!name)
             return 0;
-        if (!oldest || o->names[name].changed < o->names[oldest].changed)
+        if (!oldest || name_at(o, name)->changed < name_at(o, oldest)->changed)
             oldest = name;
-        at = o->names[name].parent;
+        at = name_at(o, name)->parent;
     }
     return at == object && oldest ? name_end(o, oldest, NAME_GONE, m, err) : 0;
 }
@@ -219,7 +227,7 @@ static int break_circle(struct objects *o, uint32_t parent, uint32_t object, con
 static int stand_for(struct objects *o, uint32_t name, const struct binding *b,
                      const struct moment *m, struct err *err)
 {
-    uint32_t old = o->names[name].object, object = b->object;
+    uint32_t old = name_at(o, name)->object, object = b->object;
     enum name_event event = b->event;
     int rc = 0;
 
@@ -227,10 +235,10 @@ static int stand_for(struct objects *o, uint32_t name, const struct binding *b,
         rc = end_for_good(o, name, event == NAME_MOVED ? NAME_REMOVED : NAME_GONE, m, err);
     if (old == object && event == NAME_MOVED) /* seen before: the path goes through it now */
         name_detach(o, name);
-    if (rc == 0 && !o->names[name].object)
-        rc = break_circle(o, o->names[name].parent, object, m, err);
-    if (rc == 0 && !o->names[name].object)
-        name_attach(o, name, object, event == NAME_MOVED);
+    if (rc == 0 && !name_at(o, name)->object)
+        rc = break_circle(o, name_at(o, name)->parent, object, m, err);
+    if (rc == 0 && !name_at(o, name)->object)
+        rc = name_attach(o, name, object, event == NAME_MOVED, err);
     return rc < 0 ? rc : name_put(o, event, name, m, err);
 }
 
@@ -238,11 +246,12 @@ static int stand_for(struct objects *o, uint32_t name, const struct binding *b,
 static int move_unseen(struct objects *o, uint32_t name, const struct binding *b,
                        const struct moment *m, struct err *err)
 {
-    const struct place to = { o->names[name].parent, name_text(o, &o->names[name]) };
+    const struct place to = { name_at(o, name)->parent, name_text(o, name_at(o, name)) };
     uint32_t others = object_at(o, b->object)->name;
     struct root_move move;
     int rc = root_move_begin(
-        o, &move, (struct place){ o->names[others].parent, name_text(o, &o->names[others]) }, err);
+        o, &move, (struct place){ name_at(o, others)->parent, name_text(o, name_at(o, others)) },
+        err);
 
     if (rc == 0)
         rc = names_end(o, others, name, m, err);
@@ -260,7 +269,7 @@ static bool is_old(const struct objects *o, uint32_t name, enum name_event event
 {
     int64_t time = event == NAME_SEEN ? m->since : m->time;
 
-    return time != TIME_NONE && o->names[name].changed > time;
+    return time != TIME_NONE && name_at(o, name)->changed > time;
 }
 
 int object_bind(struct objects *o, const struct binding *b, const struct moment *m, struct err *err)
@@ -273,7 +282,7 @@ int object_bind(struct objects *o, const struct binding *b, const struct moment 
         return 0;
     if (!(id = name_get(o, b->parent, b->name, err)))
         return -ERR_SYSTEM;
-    if (b->event == NAME_SEEN && o->names[id].object == b->object)
+    if (b->event == NAME_SEEN && name_at(o, id)->object == b->object)
         return 0;
     if (is_old(o, id, b->event, m))
         return 0;
@@ -306,7 +315,7 @@ int object_absent(struct objects *o, uint32_t parent, struct bytes name, const s
 {
     uint32_t id = name_find(o, parent, name);
 
-    if (!id || !o->names[id].object || is_old(o, id, NAME_SEEN, m))
+    if (!id || !name_at(o, id)->object || is_old(o, id, NAME_SEEN, m))
         return 0;
     return end_for_good(o, id, NAME_GONE, m, err);
 }
@@ -317,10 +326,10 @@ int object_alone(struct objects *o, const struct binding *b, const struct moment
     uint32_t keep = name_find(o, b->parent, b->name), next;
     int rc = 0;
 
-    if (!keep || o->names[keep].object != b->object)
+    if (!keep || name_at(o, keep)->object != b->object)
         return 0;
     for (uint32_t id = object_at(o, b->object)->name; rc == 0 && id; id = next) {
-        next = o->names[id].next;
+        next = name_next(o, id);
         if (id != keep && !is_old(o, id, NAME_SEEN, m))
             rc = name_end(o, id, NAME_GONE, m, err);
     }
@@ -346,11 +355,11 @@ int object_rename(struct objects *o, const struct place *source, const struct pl
         return 0;
     if (to && is_old(o, to, NAME_MOVED, m))
         to = there.name.len = 0;
-    moved = o->names[from].object;
-    target = to ? o->names[to].object : 0;
+    moved = name_at(o, from)->object;
+    target = to ? name_at(o, to)->object : 0;
     /* what was seen there while the call was under way is what it moved */
     if (target && (target == moved || !moved) && m->since != TIME_NONE &&
-        o->names[to].changed > m->since)
+        name_at(o, to)->changed > m->since)
         moved = target;
     else if (from == to || (moved && moved == target))
         return 0;              /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */

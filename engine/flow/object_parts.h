@@ -56,9 +56,15 @@ void names_begin(struct objects *o, const struct name *name, uint32_t object, ui
 uint32_t name_find(const struct objects *o, uint32_t parent, struct bytes name);
 uint32_t name_get(struct objects *o, uint32_t parent, struct bytes name, struct err *err);
 
+static inline uint32_t name_previous(const struct objects *o, uint32_t id)
+{
+    return index_number(&o->previous_names, id);
+}
+
 /* Adds a name, which must stand for nothing, to the names of |object|, or removes it from its
- * object's.  |first|: the path of |object| goes through this name from now on. */
-void name_attach(struct objects *o, uint32_t name, uint32_t object, bool first);
+ * object's.  |first|: the path of |object| goes through this name from now on.  name_attach fails
+ * only without memory. */
+int name_attach(struct objects *o, uint32_t name, uint32_t object, bool first, struct err *err);
 void name_detach(struct objects *o, uint32_t name);
 
 /* Puts a record of a name's event.  The record names the object that the name stands for. */

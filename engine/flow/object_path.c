@@ -94,12 +94,12 @@ static uint32_t find_path(struct objects *o, uint32_t object, struct err *err)
         if ((path = path_kept(o, at)))
             break;
         if ((root = object_root(o, at)))
-            path = path_id(o, 0, 0, name_text(o, &o->names[root]), err);
+            path = path_id(o, 0, 0, name_text(o, name_at(o, root)), err);
         else if (!x->name || depth == PATH_DEPTH_MAX)
             path = path_id(o, 0, at, (struct bytes){ 0 }, err);
         else {
             way[depth++] = at;
-            at = o->names[x->name].parent;
+            at = name_at(o, x->name)->parent;
             continue;
         }
         break;
@@ -110,7 +110,7 @@ static uint32_t find_path(struct objects *o, uint32_t object, struct err *err)
         if (!depth)
             break;
         at = way[--depth];
-        path = path_id(o, path, 0, name_text(o, &o->names[object_at(o, at)->name]), err);
+        path = path_id(o, path, 0, name_text(o, name_at(o, object_at(o, at)->name)), err);
     }
     return path;
 }
@@ -122,7 +122,7 @@ uint32_t object_path(struct objects *o, uint32_t object, struct bytes name, stru
     uint32_t path;
 
     if (dots && name.len == 2 && x->name)
-        object = o->names[x->name].parent;
+        object = name_at(o, x->name)->parent;
     path = path_kept(o, object);
     if (!path)
         path = find_path(o, object, err);

@@ -15,16 +15,16 @@ int object_mounted(struct objects *o, uint32_t object, struct bytes path, const 
 
     if (!id)
         return -ERR_SYSTEM;
-    if (o->names[id].object == object)
+    if (name_at(o, id)->object == object)
         return 0;
-    if (o->names[id].object)
+    if (name_at(o, id)->object)
         rc = name_end(o, id, NAME_GONE, m, err);
     if (rc == 0 && !object_mount_path(o, path, err))
         rc = -ERR_SYSTEM;
     if (rc < 0)
         return rc;
-    name_attach(o, id, object, true);
-    return name_put(o, NAME_SEEN, id, m, err);
+    rc = name_attach(o, id, object, true, err);
+    return rc < 0 ? rc : name_put(o, NAME_SEEN, id, m, err);
 }
 
 /* --- the first MOUNT path of an object */
@@ -39,7 +39,7 @@ static struct index_place *find_root(const struct objects *o, uint32_t object)
     uint32_t at, hash = hash_of(object);
     struct index_place *place = index_first(&o->by_root, hash, &at);
 
-    while (place && o->names[place->slot].object != object)
+    while (place && name_at(o, place->slot)->object != object)
         place = index_next(&o->by_root, hash, &at);
     return place;
 }
@@ -106,7 +106,7 @@ struct rerooting {
 static int replace(struct objects *o, uint32_t name, struct bytes rest, const struct rerooting *r,
                    struct err *err)
 {
-    uint32_t object = o->names[name].object;
+    uint32_t object = name_at(o, name)->object;
     struct buf text = { 0 };
     int rc = name_end(o, name, NAME_GONE, r->m, err);
 
@@ -131,11 +131,12 @@ static int replace_all(struct objects *o, uint32_t server, const struct rerootin
     int rc = 0;
 
     for (uint32_t i = 0; i < o->root_count; i++)
-        if (o->names[o->roots[i]].parent == (OF_SERVER | server) &&
-            leads_to(r->old, name_text(o, &o->names[o->roots[i]]), &rest))
+        if (name_at(o, o->roots[i])->parent == (OF_SERVER | server) &&
+            leads_to(r->old, name_text(o, name_at(o, o->roots[i])), &rest))
             found[count++] = o->roots[i];
     for (uint32_t i = 0; rc == 0 && i < count; i++)
-        if (o->names[found[i]].object && leads_to(r->old, name_text(o, &o->names[found[i]]), &rest))
+        if (name_at(o, found[i])->object &&
+            leads_to(r->old, name_text(o, name_at(o, found[i])), &rest))
             rc = replace(o, found[i], rest, r, err);
     return rc;
 }
@@ -171,13 +172,13 @@ static int replace_own(struct objects *o, const struct root_move *move, const st
     int rc = 0;
 
     for (uint32_t id = move->object ? object_root(o, move->object) : 0; id && count < ROOTS_MAX;
-         id = o->names[id].next)
-        if (o->names[id].len != path->len ||
-            memcmp(name_text(o, &o->names[id]).data, path->data, path->len))
+         id = name_next(o, id))
+        if (name_at(o, id)->len != path->len ||
+            memcmp(name_text(o, name_at(o, id)).data, path->data, path->len))
             found[count++] = id;
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        const struct rerooting mine = { name_text(o, &o->names[found[i]]), &own, r->m };
-        if (o->names[found[i]].object != move->object)
+        const struct rerooting mine = { name_text(o, name_at(o, found[i])), &own, r->m };
+        if (name_at(o, found[i])->object != move->object)
             continue;
         rc = renamed_root(move, mine.old, to, path, &own) < 0 ? err_memory(err, "objects and names")
                                                               : replace_all(o, server, &mine, err);

@@ -18,12 +18,18 @@ struct object_plain {
     bool described;
 };
 
+/* Likewise of a name. */
+struct name_plain {
+    uint32_t parent, object, next, previous;
+    int64_t changed;
+};
+
 uint64_t objects_layout(uint64_t hash)
 {
 #define OBJECT_FIELD(field)                                                                        \
     hash = pack_layout(hash, #field, sizeof(((struct object_plain *)0)->field));
     OBJECT_PLAIN(OBJECT_FIELD)
-#define NAME_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct name *)0)->field));
+#define NAME_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct name_plain *)0)->field));
     NAME_PLAIN(NAME_FIELD)
 #define PATH_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct path *)0)->field));
     PATH_PLAIN(PATH_FIELD)
@@ -32,10 +38,11 @@ uint64_t objects_layout(uint64_t hash)
 
 int objects_save(const struct objects *o, struct buf *out)
 {
+    const uint32_t names = o->names.count - 1;
     int bad = pack_value(out, o->age);
 
     bad |= pack_value(out, o->host_count) | pack_value(out, o->object_count);
-    bad |= pack_value(out, o->name_count) | pack_value(out, o->path_count);
+    bad |= pack_value(out, names) | pack_value(out, o->path_count);
     bad |= pack_value(out, o->root_count);
     bad |= buf_append(out, o->roots, o->root_count * sizeof(o->roots[0]));
     for (uint32_t i = 1; !bad && i <= o->host_count; i++)
@@ -55,10 +62,15 @@ int objects_save(const struct objects *o, struct buf *out)
         bad |= pack_bytes(out, object_handle(o, own).data, own->handle_len);
     }
 #define SAVE(field) bad |= pack_value(out, x->field);
-    for (uint32_t i = 1; !bad && i <= o->name_count; i++) {
-        const struct name *x = &o->names[i];
-        NAME_PLAIN(SAVE)
-        bad |= pack_bytes(out, name_text(o, x).data, x->len);
+    for (uint32_t i = 1; !bad && i <= names; i++) {
+        const struct name *own = name_at(o, i);
+        const struct name_plain x = { .parent = own->parent,
+                                      .object = own->object,
+                                      .next = name_next(o, i),
+                                      .previous = name_previous(o, i),
+                                      .changed = own->changed };
+        NAME_PLAIN(SAVE_PLAIN)
+        bad |= pack_bytes(out, name_text(o, own).data, own->len);
     }
     for (uint32_t i = 1; !bad && i <= o->path_count; i++) {
         const struct path *x = &o->paths[i];
@@ -116,7 +128,7 @@ static int restore_names(struct objects *o, struct unpack *in, const struct coun
                          struct err *err)
 {
     for (uint32_t id = 1; !in->failed && id <= n->names; id++) {
-        struct name x = { 0 }, *own;
+        struct name_plain x = { 0 };
         struct bytes text;
         uint32_t got;
 
@@ -133,10 +145,13 @@ static int restore_names(struct objects *o, struct unpack *in, const struct coun
             in->failed = true;
             break;
         }
-        own = &o->names[id];
-        x.text = own->text;
-        x.len = own->len;
-        *own = x;
+        if ((x.next && index_reserve(&o->next_names, 1) < 0) ||
+            (x.previous && index_reserve(&o->previous_names, 1) < 0))
+            return err_memory(err, "objects and names");
+        index_set_number(&o->next_names, id, x.next);
+        index_set_number(&o->previous_names, id, x.previous);
+        name_at(o, id)->object = x.object;
+        name_at(o, id)->changed = x.changed;
     }
     return 0;
 }
@@ -166,24 +181,24 @@ static bool is_same_list(const struct name *a, const struct name *b)
 /* Whether the neighbours of a name in its list, or the list's head, say that it is there. */
 static bool is_in_place(struct objects *o, uint32_t id)
 {
-    const struct name *n = &o->names[id], *next = &o->names[n->next];
-    bool good = !n->next || (next->previous == id && is_same_list(n, next));
+    const struct name *n = name_at(o, id);
+    const uint32_t next = name_next(o, id), previous = name_previous(o, id);
+    bool good = !next || (name_previous(o, next) == id && is_same_list(n, name_at(o, next)));
 
     if (!n->object)
-        return !n->next && !n->previous;
-    return good &&
-           (n->previous ? o->names[n->previous].next == id : names_like(o, n, n->object) == id);
+        return !next && !previous;
+    return good && (previous ? name_next(o, previous) == id : names_like(o, n, n->object) == id);
 }
 
 /* Counts the names of a list.  As each is the next one of |previous| alone, the list ends. */
 static bool count_list(const struct objects *o, uint32_t object, uint32_t first, bool of_roots,
                        uint32_t *count)
 {
-    const struct name *n = &o->names[first];
+    const struct name *n = name_at(o, first);
 
-    if (first && (n->object != object || name_is_root(n) != of_roots || n->previous))
+    if (first && (n->object != object || name_is_root(n) != of_roots || name_previous(o, first)))
         return false;
-    for (uint32_t id = first; id; id = o->names[id].next)
+    for (uint32_t id = first; id; id = name_next(o, id))
         ++*count;
     return true;
 }
@@ -191,7 +206,7 @@ static bool count_list(const struct objects *o, uint32_t object, uint32_t first,
 static bool count_roots(const struct objects *o)
 {
     for (uint32_t i = 0; i < o->root_count; i++) {
-        const struct name *n = &o->names[o->roots[i]];
+        const struct name *n = name_at(o, o->roots[i]);
 
         if (!n->object || !name_is_root(n))
             return false;
@@ -205,10 +220,10 @@ static bool count_roots(const struct objects *o)
 /* Notes where the lists of MOUNT paths begin.  Returns false if one has two beginnings. */
 static bool begin_roots(struct objects *o)
 {
-    for (uint32_t id = 1; id <= o->name_count; id++) {
-        const struct name *n = &o->names[id];
+    for (uint32_t id = 1; id < o->names.count; id++) {
+        const struct name *n = name_at(o, id);
 
-        if (!n->object || n->previous || !name_is_root(n))
+        if (!n->object || name_previous(o, id) || !name_is_root(n))
             continue;
         if (object_at(o, n->object)->has_root)
             return false;
@@ -223,8 +238,8 @@ static bool count_names(struct objects *o)
 {
     uint32_t names = 0, listed = 0;
 
-    for (uint32_t id = 1; id <= o->name_count; id++) {
-        const struct name *n = &o->names[id];
+    for (uint32_t id = 1; id < o->names.count; id++) {
+        const struct name *n = name_at(o, id);
 
         if (!is_in_place(o, id))
             return false;

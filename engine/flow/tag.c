@@ -144,7 +144,7 @@ static int bind(struct objects *o, const struct binding *b, struct scan_attribut
     int rc = object_bind(o, b, m, err);
     struct scan_identity i;
 
-    if (rc < 0 || !about.data || !x->name || !o->names[x->name].next)
+    if (rc < 0 || !about.data || !x->name || !name_next(o, x->name))
         return rc;
     i = scan_identify(about);
     return i.links == 1 && i.type != OBJECT_DIR ? object_alone(o, b, m, err) : 0;

@@ -51,39 +51,45 @@ static struct bytes text(const char *s)
     return (struct bytes){ (const uint8_t *)s, (uint32_t)strlen(s) };
 }
 
-static void check_list(const struct objects *o, uint32_t object, uint32_t first, bool roots)
+/* Returns how many names have one before them. */
+static uint32_t check_list(const struct objects *o, uint32_t object, uint32_t first, bool roots)
 {
-    uint32_t previous = 0;
+    uint32_t previous = 0, behind = 0;
 
-    for (uint32_t id = first; id; id = o->names[id].next) {
-        assert_int_equal(o->names[id].object, object);
-        assert_int_equal(o->names[id].previous, previous);
-        assert_int_equal(name_is_root(&o->names[id]), roots);
+    for (uint32_t id = first; id; id = name_next(o, id)) {
+        assert_int_equal(name_at(o, id)->object, object);
+        assert_int_equal(name_previous(o, id), previous);
+        assert_int_equal(name_is_root(name_at(o, id)), roots);
+        behind += previous != 0;
         previous = id;
     }
+    return behind;
 }
 
 static void check(const struct objects *o)
 {
-    uint32_t children[OBJECTS + 1] = { 0 }, roots = 0;
+    uint32_t children[OBJECTS + 1] = { 0 }, roots = 0, behind = 0;
 
-    for (uint32_t id = 1; id <= o->name_count; id++)
-        if (o->names[id].object && name_is_root(&o->names[id]))
+    for (uint32_t id = 1; id < o->names.count; id++)
+        if (name_at(o, id)->object && name_is_root(name_at(o, id)))
             roots++;
-        else if (o->names[id].object)
-            children[o->names[id].parent]++;
+        else if (name_at(o, id)->object)
+            children[name_at(o, id)->parent]++;
     assert_int_equal(roots, o->root_count);
     for (uint32_t id = 1; id <= o->object_count; id++) {
         const struct object *x = object_at(o, id);
         uint32_t depth = 0;
-        check_list(o, id, x->name, false);
-        check_list(o, id, object_root(o, id), true);
+        behind += check_list(o, id, x->name, false);
+        behind += check_list(o, id, object_root(o, id), true);
         assert_int_equal(x->children, children[id]);
         if (x->type == OBJECT_DIR && x->name)
-            assert_int_equal(o->names[x->name].next, 0);
-        for (uint32_t at = id; object_at(o, at)->name; at = o->names[object_at(o, at)->name].parent)
+            assert_int_equal(name_next(o, x->name), 0);
+        for (uint32_t at = id; object_at(o, at)->name;
+             at = name_at(o, object_at(o, at)->name)->parent)
             assert_true(depth++ <= OBJECTS);
     }
+    assert_int_equal(o->next_names.used, behind); /* no others */
+    assert_int_equal(o->previous_names.used, behind);
 }
 
 static int step(int64_t t, struct err *err)

@@ -71,17 +71,23 @@ static bool comes_back(const struct objects *o, struct objects *to)
     return restores(&saved, to);
 }
 
+static uint32_t count_names_of(const struct objects *o, uint32_t object)
+{
+    uint32_t names = 0;
+
+    for (uint32_t id = object_at(o, object)->name; id; id = name_next(o, id))
+        names++;
+    return names;
+}
+
 static void whole_lists(void **state)
 {
     struct objects o, to;
-    uint32_t names = 0;
 
     (void)state;
     learn(&o);
     assert_true(comes_back(&o, &to));
-    for (uint32_t id = object_at(&to, FILE_ID)->name; id; id = to.names[id].next)
-        names++;
-    assert_int_equal(names, 3);
+    assert_int_equal(count_names_of(&to, FILE_ID), 3);
     assert_int_equal(object_at(&to, DIRECTORY)->children, 4);
     assert_int_equal(object_at(&to, DIRECTORY)->children, object_at(&o, DIRECTORY)->children);
     assert_int_equal(to.root_count, 1);
@@ -89,47 +95,99 @@ static void whole_lists(void **state)
     objects_free(&to);
 }
 
+/* Lists that came back lose names, and get them again, as those do that never left: in any order.
+ */
+static void lists_go_on(void **state)
+{
+    static const char *const orders[] = { "abc", "acb", "bac", "bca", "cab", "cba" };
+    static const struct moment later = { 2, 30, 40 };
+    struct err err = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct objects o[2];
+        struct buf saved[2] = { { 0 }, { 0 } };
+
+        learn(&o[0]);
+        assert_true(comes_back(&o[0], &o[1]));
+        for (uint32_t step = 0; step < 6; step++)
+            for (int which = 0; which < 2; which++) {
+                const struct bytes name = { (const uint8_t *)&orders[i][step % 3], 1 };
+                const struct binding b = { DIRECTORY, name, FILE_ID, NAME_BOUND };
+
+                assert_int_equal(step < 3 ? object_unbind(&o[which], DIRECTORY, name, &later, &err)
+                                          : object_bind(&o[which], &b, &later, &err),
+                                 0);
+                assert_int_equal(count_names_of(&o[which], FILE_ID),
+                                 step < 3 ? 2 - step : step - 2);
+            }
+        for (int which = 0; which < 2; which++)
+            assert_int_equal(objects_save(&o[which], &saved[which]), 0);
+        assert_int_equal(saved[0].len, saved[1].len);
+        assert_memory_equal(saved[0].data, saved[1].data, saved[0].len);
+        for (int which = 0; which < 2; which++) {
+            objects_free(&o[which]);
+            buf_free(&saved[which]);
+        }
+    }
+}
+
 static uint32_t file_name(const struct objects *o, int nth)
 {
     uint32_t id = object_at(o, FILE_ID)->name;
 
     while (nth--)
-        id = o->names[id].next;
+        id = name_next(o, id);
     return id;
+}
+
+static void set_next(struct objects *o, uint32_t id, uint32_t next)
+{
+    assert_int_equal(index_reserve(&o->next_names, 1), 0);
+    index_set_number(&o->next_names, id, next);
+}
+
+static void set_previous(struct objects *o, uint32_t id, uint32_t previous)
+{
+    assert_int_equal(index_reserve(&o->previous_names, 1), 0);
+    index_set_number(&o->previous_names, id, previous);
 }
 
 static void to_the_first(struct objects *o)
 {
-    o->names[file_name(o, 2)].next = file_name(o, 0);
+    set_next(o, file_name(o, 2), file_name(o, 0));
 }
 
 static void to_the_first_and_back(struct objects *o)
 {
     uint32_t first = file_name(o, 0), last = file_name(o, 2);
 
-    o->names[last].next = first;
-    o->names[first].previous = last;
+    set_next(o, last, first);
+    set_previous(o, first, last);
 }
 
 static void to_itself(struct objects *o)
 {
     uint32_t id = file_name(o, 1);
 
-    o->names[id].next = o->names[id].previous = id;
+    set_next(o, id, id);
+    set_previous(o, id, id);
 }
 
 static void a_ring_beside_the_list(struct objects *o)
 {
     uint32_t first = file_name(o, 0), a = file_name(o, 1), b = file_name(o, 2);
 
-    o->names[first].next = 0;
-    o->names[a].next = o->names[a].previous = b;
-    o->names[b].next = o->names[b].previous = a;
+    set_next(o, first, 0);
+    set_next(o, a, b);
+    set_previous(o, a, b);
+    set_next(o, b, a);
+    set_previous(o, b, a);
 }
 
 static void into_another_list(struct objects *o)
 {
-    o->names[file_name(o, 2)].next = object_at(o, OTHER)->name;
+    set_next(o, file_name(o, 2), object_at(o, OTHER)->name);
 }
 
 static void the_head_of_another(struct objects *o)
@@ -156,7 +214,7 @@ static void a_name_of_nothing(struct objects *o)
 {
     uint32_t id = object_at(o, OTHER)->name;
 
-    o->names[id].object = 0;
+    name_at(o, id)->object = 0;
 }
 
 /* Bytes that no bool has. */
@@ -236,9 +294,8 @@ static void deep_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deep_paths),
-        cmocka_unit_test(whole_lists),
-        cmocka_unit_test(broken_lists),
+        cmocka_unit_test(deep_paths),      cmocka_unit_test(whole_lists),
+        cmocka_unit_test(lists_go_on),     cmocka_unit_test(broken_lists),
         cmocka_unit_test(broken_booleans),
     };
 
