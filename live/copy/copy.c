@@ -402,7 +402,7 @@ int copy_begin(struct copy *copy, struct bytes reference_root, struct bytes sut_
     if (!root)
         return result < 0 ? result : -err->code;
     root->is_root = true;
-    root->type = NF3DIR;
+    mirror_set_type(root, NF3DIR);
     handle_set(&copy->root, sut_root);
     result = mirror_set_sut_handle(m, root, sut_root, err);
     if (result == 0)

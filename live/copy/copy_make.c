@@ -210,7 +210,8 @@ static bool is_child(const struct lane *lane, const struct LOOKUP3res *found)
 
     return bytes_equal(found->object, handle_bytes(&lane->work.child)) ||
            (child && found->obj_attributes.attributes_follow &&
-            mirror_fileid(found->obj_attributes.attributes.fileid) == child->fileid);
+            mirror_has_fileid(lane->job->copy->setup.mirror, child,
+                              found->obj_attributes.attributes.fileid));
 }
 
 /* A directory that stands elsewhere on the SUT was moved: here, as the listing says; or from here

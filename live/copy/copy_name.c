@@ -124,9 +124,10 @@ static int learn(struct lane *lane, struct err *err)
 
     if (!child)
         return -err->code;
-    child->type = (uint8_t)work->attributes.type;
-    if (work->has_attributes)
-        child->fileid = mirror_fileid(work->attributes.fileid);
+    mirror_set_type(child, work->attributes.type);
+    if (work->has_attributes &&
+        mirror_set_fileid(copy->setup.mirror, child, work->attributes.fileid, err) < 0)
+        return -err->code;
     /* the host knows what it read; the listing may be older, or show another name of it */
     if (child->state == MIRROR_GONE)
         return copy_lane_call(lane, REFERENCE, COPY_GETATTR, &args, took_gone, err);

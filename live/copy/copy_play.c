@@ -22,13 +22,13 @@ void copy_job_saw_attributes(struct job *job, const struct fattr3 *attributes)
 int copy_job_looked(struct lane *lane, const struct fattr3 *attributes)
 {
     struct job *job = lane->job;
+    uint32_t type = job->object->type;
 
     copy_job_saw_attributes(job, attributes);
     lane->busy = false;
-    if (attributes->type != job->object->type) {
-        job->object->type = (uint8_t)attributes->type;
+    mirror_set_type(job->object, attributes->type);
+    if (job->object->type != type)
         return copy_job_begins_again(job);
-    }
     return copy_job_wait(job, STAGE_READ);
 }
 

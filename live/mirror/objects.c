@@ -112,7 +112,8 @@ struct mirror *mirror_open(uint64_t half_life, struct err *err)
         return NULL;
     }
     m = calloc(1, sizeof(*m));
-    if (!m || !pool_init(&m->objects, sizeof(struct mirror_object))) {
+    if (!m || !pool_init(&m->objects, sizeof(struct mirror_object)) ||
+        !pool_init(&m->directories, sizeof(struct directory))) {
         mirror_close(m);
         err_memory(err, "the table of objects");
         return NULL;
@@ -131,6 +132,9 @@ void mirror_close(struct mirror *m)
     if (!m)
         return;
     pool_free(&m->objects);
+    pool_free(&m->directories);
+    index_free(&m->by_directory);
+    index_free(&m->many_names);
     strings_free(&m->strings);
     compact_free(&m->by_handle);
     compact_free(&m->by_sut_handle);
@@ -204,10 +208,10 @@ struct mirror_object *mirror_add(struct mirror *m, struct bytes handle, struct e
         return NULL;
     }
     object = mirror_slot(m, id);
-    object->id = id;
+    object->id = id & INT32_MAX;
     object->handle = string;
     object->shares_handle = shares;
-    object->handle_len = (uint8_t)handle.len;
+    object->handle_len = handle.len & 127;
     compact_put(&m->by_handle, hash_of(handle), id);
     m->count++;
     m->states[MIRROR_UNKNOWN]++;
@@ -239,8 +243,8 @@ int mirror_set_sut_handle(struct mirror *m, struct mirror_object *object, struct
         compact_take_out(&m->by_sut_handle, hash_of(old), object->id, &keys);
         strings_remove(&m->strings, object->sut_handle, old.len);
     }
-    object->sut_handle = string;
-    object->sut_handle_len = (uint8_t)handle.len;
+    object->sut_handle = string & INT32_MAX;
+    object->sut_handle_len = handle.len & 127;
     if (handle.len)
         compact_put(&m->by_sut_handle, hash_of(mirror_sut_handle(m, object)), object->id);
     return 0;
@@ -257,7 +261,7 @@ int mirror_set_state(struct mirror *m, struct mirror_object *object, enum mirror
         queue_leave(m, object);
     m->states[object->state]--;
     m->states[state]++;
-    object->state = (uint8_t)state;
+    object->state = state & 7;
     return 0;
 }
 
@@ -291,6 +295,7 @@ int mirror_set_changes(struct mirror *m, struct mirror_object *object, struct ch
 static void forget_name(struct mirror *m, struct mirror_object *object)
 {
     struct mirror_object *parent;
+    struct directory *directory;
 
     if (!object->name_len)
         return;
@@ -299,9 +304,12 @@ static void forget_name(struct mirror *m, struct mirror_object *object)
     object->name_len = 0;
     object->shares_name = false;
     parent = mirror_slot(m, object->parent);
+    directory = directory_of(m, object->parent);
     object->parent = 0;
-    if (--parent->children == 0 && !parent->handle_len)
+    if (--directory->children == 0 && !parent->handle_len) {
+        directory_forget(m, parent->id);
         pool_give(&m->objects, parent->id);
+    }
 }
 
 /* True if |object| is |below|, or above it.  A loop that escapes this, because it is longer than
@@ -327,7 +335,8 @@ static bool is_known_name(const struct mirror *m, const struct mirror_object *ob
 int mirror_add_name(struct mirror *m, struct mirror_object *object, struct mirror_object *parent,
                     struct bytes name, struct err *err)
 {
-    uint32_t string;
+    struct directory *directory;
+    uint32_t string, names;
     bool shares;
 
     if (is_known_name(m, object, parent, name)) {
@@ -336,48 +345,56 @@ int mirror_add_name(struct mirror *m, struct mirror_object *object, struct mirro
     }
     if (!object->name_len && name.len && name.len <= MIRROR_NAME_MAX &&
         !stands_above(m, object, parent)) {
+        directory = directory_get(m, parent->id, err);
+        if (!directory)
+            return -ERR_SYSTEM;
         string = keep(m, name, &shares);
         if (!string)
             return err_memory(err, "the names of objects");
         object->name = string;
         object->shares_name = shares;
-        object->name_len = (uint8_t)name.len;
+        object->name_len = name.len & 255;
         object->parent = parent->id;
-        parent->children++;
+        directory->children++;
     }
-    if (object->names < UINT16_MAX)
-        object->names++;
-    return 0;
+    names = mirror_names(m, object);
+    return names < UINT16_MAX ? names_set(m, object, names + 1, err) : 0;
 }
 
 uint32_t mirror_remove_name(struct mirror *m, struct mirror_object *object,
                             const struct mirror_object *parent, struct bytes name)
 {
+    uint32_t names = mirror_names(m, object);
+
     if (is_known_name(m, object, parent, name))
         forget_name(m, object);
-    if (object->names)
-        object->names--;
-    return object->names;
+    if (names)
+        names_set(m, object, --names, NULL); /* needs no memory */
+    return names;
 }
 
 void mirror_forget(struct mirror *m, struct mirror_object *object)
 {
     const struct compact_keys keys = { hash_of_handle, m };
     struct bytes handle = mirror_handle(m, object);
-    uint32_t id = object->id, children = object->children;
+    const struct directory *directory = directory_of(m, object->id);
+    uint32_t id = object->id;
 
-    if (object->place)
+    if (object->state == MIRROR_QUEUED)
         queue_leave(m, object);
     mirror_set_sut_handle(m, object, (struct bytes){ 0 }, NULL);
     compact_take_out(&m->by_handle, hash_of(handle), id, &keys);
     let_go(m, object->handle, handle.len, object->shares_handle);
     forget_name(m, object);
+    names_set(m, object, 0, NULL);
     m->states[object->state]--;
     m->count--;
-    if (children)
-        *object = (struct mirror_object){ .id = id, .children = children };
-    else
-        pool_give(&m->objects, id);
+    if (directory && directory->children) {
+        *object = (struct mirror_object){ .id = id & INT32_MAX };
+        return;
+    }
+    directory_forget(m, id);
+    pool_give(&m->objects, id);
 }
 
 int mirror_path(const struct mirror *m, const struct mirror_object *object, struct buf *to)
@@ -418,6 +435,8 @@ uint64_t mirror_memory(const struct mirror *m)
 {
     return sizeof(*m) +
            m->objects.chunk_count * (POOL_CHUNK * m->objects.size + sizeof(*m->objects.chunks)) +
+           m->directories.chunk_count * POOL_CHUNK * m->directories.size +
+           index_memory(&m->by_directory) + index_memory(&m->many_names) +
            strings_memory(&m->strings) + compact_memory(&m->by_handle) +
            compact_memory(&m->by_sut_handle) + m->queue_cap * sizeof(*m->queue);
 }

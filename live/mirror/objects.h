@@ -8,14 +8,15 @@
  *
  * Unlike live/player/objects.h, which finds objects by a dump's numbers and keeps 64 bytes for the
  * only handle, this table finds them by two handles and keeps as many bytes as a handle has.
- * Its tables of places are base/compact.h.
+ * Its tables of places are base/compact.h.  What few objects have lies beside them
+ * (objects_rare.c).
  *
- * Memory: at most 170 bytes for each of the most objects that were there at the same time, with its
+ * Memory: at most 160 bytes for each of the most objects that were there at the same time, with its
  * places in the tables and the queue, if handles have up to 32 bytes and names up to 16; longer
  * ones cost what they are longer; a handle of the reference and a name that others have, too, cost
- * nothing (mirror_share).  A forgotten directory keeps 48 of them while one of its children
- * is there.  Strings of all lengths come by 1024: at most 9 MB in addition.  Tables need half as
- * much again while they grow.
+ * nothing (mirror_share).  A directory needs 30 in addition; a forgotten one keeps 60 of all that
+ * while one of its children is there.  Strings of all lengths come by 1024: at most 9 MB in
+ * addition.  Tables need half as much again while they grow.
  */
 #ifndef NFSDIGEST_MIRROR_OBJECTS_H
 #define NFSDIGEST_MIRROR_OBJECTS_H
@@ -44,23 +45,28 @@ enum mirror_state {
 
 struct change_set;
 
-/* Fields without a comment "set" are read only: functions below change them. */
+/* Millions of them are kept, so members share words.  Those without a comment "set" are read only:
+ * functions below change them. */
 struct mirror_object {
-    uint32_t id;     /* from 1 on, below 2^31; given again after mirror_forget */
-    uint32_t parent; /* the id of the directory of its known name; 0: not known */
-    uint64_t popularity;
-    uint32_t fileid;                   /* set: by the caller, with mirror_fileid */
-    uint32_t place;                    /* in the queue; 0: it is not there */
-    uint32_t handle, sut_handle, name; /* numbers of strings: mirror_handle and so on */
-    uint32_t children;                 /* objects whose |parent| it is */
-    uint16_t names; /* that it is known to have; at most UINT16_MAX are counted */
-    uint8_t handle_len, sut_handle_len, name_len; /* 0: not known */
-    uint8_t type;                                 /* set: ftype3; 0: not known */
-    uint8_t state;                                /* enum mirror_state */
-    bool is_root : 1;                             /* set: an export's; its path is "/" */
-    bool has_changes : 1;                         /* mirror_changes */
-    bool shares_handle : 1, shares_name : 1;      /* numbers of mirror_share's texts */
+    uint32_t id : 31;     /* from 1 on; given again after mirror_forget */
+    bool has_changes : 1; /* mirror_changes */
+    uint32_t parent : 31; /* the id of the directory of its known name; 0: not known */
+    bool is_root : 1;     /* set: an export's; its path is "/" */
+    union {
+        uint64_t popularity;
+        uint32_t place; /* if it is queued: in the queue, which has its popularity */
+    };
+    /* Numbers of strings: mirror_handle and so on; those that are shared, of mirror_share's. */
+    uint32_t handle, name;
+    uint32_t sut_handle : 31;
+    bool shares_handle : 1;
+    uint32_t handle_len : 7, sut_handle_len : 7, name_len : 8; /* 0: not known */
+    uint32_t type : 3;                                         /* ftype3; 0: not known */
+    uint32_t state : 3;                                        /* enum mirror_state */
+    uint32_t names : 3; /* 0: it is not known to have one; mirror_names */
+    bool shares_name : 1;
 };
+_Static_assert(sizeof(struct mirror_object) <= 32, "the memory of an object");
 
 struct mirror;
 
@@ -93,11 +99,19 @@ void mirror_forget(struct mirror *mirror, struct mirror_object *object);
 int mirror_set_sut_handle(struct mirror *mirror, struct mirror_object *object, struct bytes handle,
                           struct err *err);
 
-/* What is noted of a file id: different ones of one directory look alike once in 2^32. */
-static inline uint32_t mirror_fileid(uint64_t fileid)
+/* What no ftype3 has is noted as not known. */
+static inline void mirror_set_type(struct mirror_object *object, uint32_t type)
 {
-    return (uint32_t)(fileid ^ fileid >> 32);
+    object->type = type < 8 ? type & 7 : 0;
 }
+
+/* The file id is noted of directories alone, whose type has to be known before.  Fails only without
+ * memory. */
+int mirror_set_fileid(struct mirror *mirror, const struct mirror_object *object, uint64_t fileid,
+                      struct err *err);
+/* True if the directory has this file id.  Different ones look alike once in 2^32. */
+bool mirror_has_fileid(const struct mirror *mirror, const struct mirror_object *directory,
+                       uint64_t fileid);
 
 /* The set of an object that is being copied; NULL: it has none.  The caller owns it, and takes it
  * away, by NULL, before mirror_forget.  Few objects have one at the same time: each look-up takes
@@ -120,6 +134,9 @@ int mirror_add_name(struct mirror *mirror, struct mirror_object *object,
  * Returns the number of names that are left: 0 of a file whose last name went. */
 uint32_t mirror_remove_name(struct mirror *mirror, struct mirror_object *object,
                             const struct mirror_object *parent, struct bytes name);
+
+/* The number of names that it is known to have; at most UINT16_MAX are counted. */
+uint32_t mirror_names(const struct mirror *mirror, const struct mirror_object *object);
 
 /* Valid until the object's next change. */
 struct bytes mirror_handle(const struct mirror *mirror, const struct mirror_object *object);

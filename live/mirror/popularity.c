@@ -3,7 +3,7 @@
  *
  * A popularity is a floating number of 64 bits: 32 of exponent plus one, 32 after the point of a
  * mantissa from 1 to 2.  So numbers compare as integers do, and 0 is an object that nobody used.
- * The queue is a binary heap; each object knows its place.
+ * The queue is a binary heap; each object knows its place, and each place has the popularity.
  */
 #include "mirror/popularity.h"
 #include "base/grow.h"
@@ -44,11 +44,11 @@ static uint64_t add(uint64_t a, uint64_t b)
 double mirror_popularity(const struct mirror *mirror, const struct mirror_object *object,
                          int64_t time)
 {
-    uint64_t now = weight(mirror->half_life, time);
-    int64_t apart = (int64_t)(object->popularity >> 32) - (int64_t)(now >> 32);
-    double ratio = (double)(one | (uint32_t)object->popularity) / (double)(one | (uint32_t)now);
+    uint64_t popularity = popularity_of(mirror, object), now = weight(mirror->half_life, time);
+    int64_t apart = (int64_t)(popularity >> 32) - (int64_t)(now >> 32);
+    double ratio = (double)(one | (uint32_t)popularity) / (double)(one | (uint32_t)now);
 
-    if (!object->popularity || apart < -63)
+    if (!popularity || apart < -63)
         return 0;
     if (apart > 63)
         apart = 63;
@@ -58,9 +58,8 @@ double mirror_popularity(const struct mirror *mirror, const struct mirror_object
 
 static bool goes_before(const struct mirror *m, const struct queued *a, const struct queued *b)
 {
-    uint64_t x = mirror_slot(m, a->id)->popularity, y = mirror_slot(m, b->id)->popularity;
-
-    return m->in_order || x == y ? a->since < b->since : x > y;
+    return m->in_order || a->popularity == b->popularity ? a->since < b->since
+                                                         : a->popularity > b->popularity;
 }
 
 static void put_at(struct mirror *m, uint32_t at, struct queued queued)
@@ -112,7 +111,7 @@ static void number_anew(struct mirror *m)
 {
     qsort(m->queue, m->queued, sizeof(*m->queue), compare);
     for (uint32_t i = 0; i < m->queued; i++)
-        put_at(m, i, (struct queued){ m->queue[i].id, i });
+        put_at(m, i, (struct queued){ m->queue[i].id, i, m->queue[i].popularity });
     m->arrivals = m->queued;
     for (uint32_t i = m->queued / 2; i-- > 0;) /* a heap again */
         move_down(m, i);
@@ -124,7 +123,7 @@ int queue_enter(struct mirror *m, struct mirror_object *object, struct err *err)
         return err_memory(err, "the queue of objects");
     if (m->arrivals == UINT32_MAX)
         number_anew(m);
-    put_at(m, m->queued, (struct queued){ object->id, m->arrivals++ });
+    put_at(m, m->queued, (struct queued){ object->id, m->arrivals++, object->popularity });
     move_up(m, m->queued++);
     return 0;
 }
@@ -148,7 +147,7 @@ void queue_leave(struct mirror *m, struct mirror_object *object)
 {
     uint32_t at = object->place - 1, last = --m->queued;
 
-    object->place = 0;
+    object->popularity = m->queue[at].popularity;
     if (at != last) {
         const struct queued moved = m->queue[last];
 
@@ -165,9 +164,14 @@ void mirror_accessed(struct mirror *m, struct mirror_object *object, int64_t tim
 
     /* a loop of hostile parents is longer than this */
     for (int depth = 0; object && depth < MIRROR_DEPTH_MAX; depth++) {
-        object->popularity = add(object->popularity, counts);
-        if (object->place)
+        if (object->state == MIRROR_QUEUED) {
+            struct queued *queued = &m->queue[object->place - 1];
+
+            queued->popularity = add(queued->popularity, counts);
             move_up(m, object->place - 1);
+        } else {
+            object->popularity = add(object->popularity, counts);
+        }
         object = mirror_at(m, object->parent);
     }
 }

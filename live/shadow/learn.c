@@ -19,10 +19,8 @@ static int learn_object(struct shadow *s, const struct record_object *record, st
     if (!object)
         return why.code == ERR_INPUT ? 0 : err_set(err, ERR_SYSTEM, "%s", why.text);
     if (record->type)
-        object->type = record->type;
-    if (record->fileid)
-        object->fileid = mirror_fileid(record->fileid);
-    return 0;
+        mirror_set_type(object, record->type);
+    return record->fileid ? mirror_set_fileid(s->mirror, object, record->fileid, err) : 0;
 }
 
 /* The mirror's object with an id of the tap's engine; NULL: it was forgotten, and perhaps the copy
@@ -343,9 +341,9 @@ static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct
         return -err->code;
     if (has_after) {
         if (after.type)
-            object->type = after.type;
-        if (after.fileid)
-            object->fileid = mirror_fileid(after.fileid);
+            mirror_set_type(object, after.type);
+        if (after.fileid && mirror_set_fileid(s->mirror, object, after.fileid, err) < 0)
+            return -err->code;
         k->has_links = true;
         k->is_linked = after.type != OBJECT_DIR && after.nlink > 1;
         k->was_linked |= k->is_linked;

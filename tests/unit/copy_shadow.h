@@ -91,7 +91,7 @@ static void made_on_sut(const struct op *op, struct mirror_object *parent, uint3
     struct mirror_object *child = mirror_add(sim.lab.mirror, bytes_of(&op->child), NULL);
     struct h h = handle_of(SUT_SIDE, twin);
 
-    child->type = (uint8_t)op->child_type;
+    mirror_set_type(child, op->child_type);
     if (child->state == MIRROR_GONE)
         return;
     if (child->sut_handle_len) { /* the copy made another name of it before */

@@ -9,16 +9,27 @@
 #include <cmocka.h>
 
 #include "base/texts.h"
-#include "mirror/objects.h"
 #include "mirror/popularity.h"
+#include "wire/nfs3_numbers.h"
 
-enum { OBJECTS = 60, SUT_HANDLES = 50, NAMES = 6, STEPS = 120000, MANY = 1000000 };
+#include "live/mirror/mirror_parts.h"
+
+enum {
+    OBJECTS = 60,
+    SUT_HANDLES = 50,
+    NAMES = 6,
+    IDS = 4 * OBJECTS,
+    STEPS = 120000,
+    MANY = 1000000
+};
 
 /* The oracle.  0: none, not known. */
 struct known {
     bool here;
     uint32_t sut, parent, name, names, state;
 };
+
+static uint32_t owners[IDS]; /* which one of them has an id */
 
 static const uint64_t second = 1000000000;
 static uint64_t seed = 1;
@@ -35,6 +46,12 @@ static struct bytes handle_of(uint32_t n, uint8_t room[64])
     memset(room, 0xab, 64);
     store_be32(room, n / 4);
     return (struct bytes){ room, n % 4 == 3 ? 64 : 4 + n % 4 };
+}
+
+/* Every other one is a directory, of which it is noted. */
+static uint64_t fileid_of(uint32_t n)
+{
+    return (uint64_t)n << 32 | 7;
 }
 
 static struct bytes name_of(uint32_t n)
@@ -135,7 +152,8 @@ static void compare_one(struct mirror *m, const struct known *known, uint32_t n)
         assert_memory_equal(sut.data, room, sut.len);
         assert_ptr_equal(mirror_find_sut(m, sut), object);
     }
-    assert_int_equal(object->names, known[n].names);
+    assert_int_equal(mirror_names(m, object), known[n].names);
+    assert_true(mirror_has_fileid(m, object, n % 2 ? fileid_of(n) : 0));
     assert_int_equal(object->state, known[n].state);
     whole = path_of(known, n, path, sizeof(path));
     assert_int_equal(mirror_path(m, object, &got), whole ? 0 : 1);
@@ -159,7 +177,7 @@ static void compare(struct mirror *m, const struct known *known)
     for (uint32_t i = 0; i < MIRROR_STATES; i++)
         assert_int_equal(mirror_count_state(m, i), states[i]);
     for (struct mirror_object *o = mirror_next(m, NULL); o; o = mirror_next(m, o)) {
-        assert_true(o->fileid > 0 && o->fileid < OBJECTS && known[o->fileid].here);
+        assert_true(o->id < IDS && known[owners[o->id]].here);
         found++;
     }
     assert_int_equal(found, count);
@@ -170,7 +188,7 @@ static void compare(struct mirror *m, const struct known *known)
         for (uint32_t n = 1; n < OBJECTS; n++)
             if (known[n].here && known[n].sut == s)
                 owner = n;
-        assert_int_equal(object ? object->fileid : 0, owner);
+        assert_int_equal(object ? owners[object->id] : 0, owner);
     }
 }
 
@@ -254,7 +272,11 @@ static void test_random(void **state)
             assert_ptr_equal(mirror_add(m, maybe_shared(handle_of(n, room)), &err), object);
             assert_int_equal(mirror_handle(m, object).len, handle_of(n, room).len);
             assert_memory_equal(mirror_handle(m, object).data, room, handle_of(n, room).len);
-            object->fileid = n;
+            assert_true(object->id < IDS);
+            owners[object->id] = n;
+            assert_true(mirror_has_fileid(m, object, 0));
+            mirror_set_type(object, n % 2 ? NF3DIR : NF3REG);
+            assert_int_equal(mirror_set_fileid(m, object, fileid_of(n), &err), 0);
             object->is_root = n == 1;
             known[n].here = true;
         } else if (what == 0 && random_below(4) == 0) {
@@ -308,17 +330,17 @@ static void test_shared(void **state)
         if (parent) {
             assert_int_equal(mirror_add_name(m, object, parent, name, &err), 0);
             assert_ptr_equal(mirror_name(m, object).data, name.data);
-            assert_int_equal(object->names, 1);
+            assert_int_equal(mirror_names(m, object), 1);
         }
         parent = parent ? parent : object;
     }
     /* objects, the table of places, and one chunk of names that were not shared yet */
-    assert_true(mirror_memory(m) < few + COUNT * 48 + 65536 * 4 + (48 + 52 + 1) * 1024);
+    assert_true(mirror_memory(m) < few + COUNT * 32 + 65536 * 4 + (32 + 52 + 1) * 1024);
     for (struct mirror_object *o = mirror_next(m, parent), *next; o; o = next) {
         next = mirror_next(m, o);
         mirror_forget(m, o);
     }
-    assert_int_equal(parent->children, 0);
+    assert_int_equal(directory_of(m, parent->id)->children, 0);
     mirror_close(m);
     texts_free(&others);
 }
@@ -361,11 +383,15 @@ static void test_bounds(void **state)
     /* too long, or none: counted alone */
     assert_int_equal(mirror_add_name(m, first, top, (struct bytes){ room, 256 }, &err), 0);
     assert_int_equal(mirror_add_name(m, first, top, (struct bytes){ room, 0 }, &err), 0);
-    assert_int_equal(first->names, 2);
+    assert_int_equal(mirror_names(m, first), 2);
     assert_int_equal(first->name_len, 0);
-    first->names = UINT16_MAX;
-    mirror_add_name(m, first, top, (struct bytes){ room, 0 }, &err);
-    assert_int_equal(first->names, UINT16_MAX);
+    for (uint32_t names = 3; names < UINT16_MAX + 3; names++) {
+        mirror_add_name(m, first, top, (struct bytes){ room, 0 }, &err);
+        assert_int_equal(mirror_names(m, first), names < UINT16_MAX ? names : UINT16_MAX);
+    }
+    for (uint32_t names = UINT16_MAX; names; names--)
+        assert_int_equal(mirror_remove_name(m, first, top, name_of(1)), names - 1);
+    assert_int_equal(m->many_names.used, 0);
     buf_free(&path);
     mirror_close(m);
 }
@@ -426,7 +452,7 @@ static void test_memory(void **state)
     }
     print_message("%llu bytes an object at most, %llu with %d objects\n", (unsigned long long)worst,
                   (unsigned long long)(mirror_memory(m) / MANY), MANY);
-    assert_true(worst <= 170 && worst > 100);
+    assert_true(worst <= 160 && worst > 100);
     for (struct mirror_object *o = mirror_next(m, NULL), *next; o; o = next) {
         next = mirror_next(m, o);
         mirror_forget(m, o);

@@ -28,7 +28,7 @@ static struct mirror_object *add(struct mirror *mirror, struct mirror_object *pa
     handle[0]++;
     object = mirror_add(mirror, (struct bytes){ handle, sizeof(handle) }, &err);
     assert_non_null(object);
-    object->type = type;
+    mirror_set_type(object, type);
     object->is_root = !parent;
     if (parent)
         assert_int_equal(mirror_add_name(mirror, object, parent, text, &err), 0);

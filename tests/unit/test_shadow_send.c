@@ -385,7 +385,7 @@ static void test_found(void **state)
 
         set_up();
         object = mirror_at(s.mirror, STRANGE);
-        object->type = NF3REG;
+        mirror_set_type(object, NF3REG);
         r = ask(&look, 1, 2);
         assert_int_equal(bind_write(nfs3_binding(LOOKUP)->result, &put, &res), 0);
         sut = read_answer(r, &(struct rpc_answer){ .header = &header,

@@ -56,7 +56,7 @@ static void begin(struct shadow *s)
         struct mirror_object *object = known_object(s, handle_of(i), &err);
 
         assert_int_equal(object->id, i);
-        object->type = i < F ? OBJECT_DIR : OBJECT_REG;
+        mirror_set_type(object, i < F ? OBJECT_DIR : OBJECT_REG);
         assert_int_equal(mirror_set_sut_handle(s->mirror, object, handle_of(i), &err), 0);
         assert_int_equal(mirror_set_state(s->mirror, object, MIRROR_SYNCHRONIZED, &err), 0);
     }
