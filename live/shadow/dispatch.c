@@ -10,10 +10,8 @@
 
 void dispatch_unhold(struct shadow *s, uint32_t id)
 {
-    struct known *k = known_of(s, id);
-
-    k->is_held = false;
-    for (struct touch *t = touch_at(s, k->touches); t; t = touch_at(s, t->next))
+    known_of(s, id)->is_held = false;
+    for (struct touch *t = touches_of(s, id); t; t = touch_at(s, t->next))
         if (t->is_held) {
             t->is_held = false;
             send_release(s, request_of(s, t));
@@ -24,7 +22,7 @@ void dispatch_unhold(struct shadow *s, uint32_t id)
 static int break_off(struct shadow *s, struct known *k, uint32_t id, uint64_t since,
                      struct err *err)
 {
-    struct known_rare *rare = known_rare_get(s, k, err);
+    struct known_rare *rare = known_rare_get(s, id, err);
 
     if (!rare)
         return -err->code;
@@ -82,9 +80,8 @@ int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t sinc
         gaps_clear(s, object);
     }
     if (!object || !is_followed(object)) {
-        if (object && object->id < s->known_end &&
-            rare_of(s, known_of(s, object->id))->broken > since)
-            known_rare_get(s, known_of(s, object->id), err)->broken = since;
+        if (object && object->id < s->known_end && rare_of(s, object->id)->broken > since)
+            known_rare_find(s, object->id)->broken = since;
         return 0;
     }
     copy_wake(s->copy);

@@ -39,9 +39,11 @@ static uint32_t handle_hash(const struct shadow *s, const struct mirror_object *
 }
 
 /* What was seen of it last before the gaps shows what it was then. */
-static bool has_seen(const struct shadow *s, const struct known *k)
+static bool has_seen(const struct shadow *s, uint32_t object)
 {
-    return k->seen.is_known && k->seen.since < rare_of(s, k)->same_before &&
+    const struct known *k = known_of(s, object);
+
+    return k->seen.is_known && k->seen.since < rare_of(s, object)->same_before &&
            k->seen.at * SECOND <= s->lost_time - TICK;
 }
 
@@ -50,7 +52,7 @@ uint64_t gaps_same_before(const struct shadow *s, const struct mirror_object *ob
     const struct known *k = known_of(s, object->id);
 
     if (object->state == MIRROR_QUEUED)
-        return rare_of(s, k)->same_before;
+        return rare_of(s, object->id)->same_before;
     return object->state == MIRROR_SYNCHRONIZED && !k->is_held ? s->first_lost : 0;
 }
 
@@ -62,7 +64,7 @@ static int note_queued(struct shadow *s, const struct mirror_object *object,
     *rare = NULL;
     if (object->state != MIRROR_QUEUED)
         return 0;
-    *rare = known_rare_get(s, known_of(s, object->id), err);
+    *rare = known_rare_get(s, object->id, err);
     if (!*rare)
         return -err->code;
     (*rare)->same_handle = handle_hash(s, object);
@@ -94,8 +96,7 @@ int gaps_only_times(struct shadow *s, const struct mirror_object *object, struct
 
 static void clear(struct shadow *s, uint32_t object)
 {
-    struct known *k = known_of(s, object);
-    struct known_rare *rare = k->rare ? known_rare_get(s, k, NULL) : NULL;
+    struct known_rare *rare = known_rare_find(s, object);
 
     if (rare) {
         rare->same_before = 0;
@@ -112,16 +113,19 @@ void gaps_clear(struct shadow *s, const struct mirror_object *object)
 bool gaps_was_same(void *ctx, const struct mirror_object *object, const struct fattr3 *a)
 {
     const struct shadow *s = ctx;
-    const struct known *k = object->id < s->known_end ? known_of(s, object->id) : NULL;
+    const struct known_rare *rare;
 
-    if (!k || rare_of(s, k)->same_handle != handle_hash(s, object))
+    if (object->id >= s->known_end)
         return false;
-    if (rare_of(s, k)->times_alone)
+    rare = rare_of(s, object->id);
+    if (rare->same_handle != handle_hash(s, object))
+        return false;
+    if (rare->times_alone)
         return true;
-    if (!rare_of(s, k)->same_before || !has_seen(s, k))
+    if (!rare->same_before || !has_seen(s, object->id))
         return false;
-    return !a ||
-           seen_digest_of(&k->seen) == seen_digest(a->size, ns_of(&a->mtime), ns_of(&a->ctime));
+    return !a || seen_digest_of(&known_of(s, object->id)->seen) ==
+                     seen_digest(a->size, ns_of(&a->mtime), ns_of(&a->ctime));
 }
 
 void gaps_forget(struct shadow *s)

@@ -140,8 +140,8 @@ void learn_forget(struct shadow *s, uint32_t id)
 {
     struct mirror_object *object = mirror_at(s->mirror, id);
 
-    if (s->is_ending || !object || object->state != MIRROR_GONE || known_of(s, id)->touches ||
-        rare_of(s, known_of(s, id))->gone_early)
+    if (s->is_ending || !object || object->state != MIRROR_GONE || touches_of(s, id) ||
+        rare_of(s, id)->gone_early)
         return;
     copy_leave(s->copy, object);
     teelog_forget(s->log, id);
@@ -155,14 +155,14 @@ void learn_forget_gone(struct shadow *s)
 
     for (uint32_t i = 0; i < s->gone_count; i++) {
         const struct gone_early gone = s->gone[i];
-        struct known *k = known_of(s, gone.object);
+        struct known_rare *rare = known_rare_find(s, gone.object);
 
         if (gone.found >= tap_ring_caught_up(s->ring)) {
             s->gone[kept++] = gone;
             continue;
         }
-        if (k->rare)
-            known_rare_get(s, k, NULL)->gone_early = false;
+        if (rare)
+            rare->gone_early = false;
         learn_forget(s, gone.object);
     }
     s->gone_count = kept;

@@ -20,7 +20,7 @@ enum { LOOKS_QUIET = 2, LOOKS_BUSY = 12 };
 
 int open_times_note(struct shadow *s, struct touch *mine, struct touch *theirs, struct err *err)
 {
-    struct known_rare *rare = known_rare_get(s, known_of(s, mine->object), err);
+    struct known_rare *rare = known_rare_get(s, mine->object, err);
 
     if (!rare)
         return -err->code;
@@ -47,11 +47,10 @@ int open_times_tell(struct shadow *s, const struct request *r, struct err *err)
 static int look_at(struct shadow *s, struct open_times *open, struct err *err)
 {
     struct mirror_object *object = mirror_at(s->mirror, open->object);
-    const struct known *k = known_of(s, open->object);
 
     if (!object || object->state != MIRROR_SYNCHRONIZED) /* the copy sets all of it */
         return 1;
-    if (k->is_held || k->touches) {
+    if (known_of(s, open->object)->is_held || touches_of(s, open->object)) {
         open->calm = 0;
         return 0;
     }
@@ -71,15 +70,15 @@ int open_times_look(struct shadow *s, struct err *err)
         return 0;
     for (uint32_t i = 0; i < s->open_count; i++) {
         struct open_times open = s->open_times[i];
-        struct known *k = known_of(s, open.object);
+        struct known_rare *rare;
         int result = look_at(s, &open, err);
 
         if (result < 0)
             return result;
         if (!result)
             s->open_times[kept++] = open;
-        else if (k->rare)
-            known_rare_get(s, k, NULL)->times_open = false;
+        else if ((rare = known_rare_find(s, open.object)))
+            rare->times_open = false;
     }
     s->open_count = kept;
     return 0;

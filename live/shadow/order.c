@@ -51,13 +51,11 @@ static bool is_first_reason(const struct shadow *s, const struct touch *r, const
 void order_find(struct shadow *s, struct request *r)
 {
     for (struct touch *mine = touch_at(s, r->touches); mine; mine = touch_at(s, mine->further)) {
-        struct known *k = known_of(s, mine->object);
-
-        if (k->is_held) {
+        if (known_of(s, mine->object)->is_held) {
             mine->is_held = true;
             r->waits++;
         }
-        for (struct touch *t = touch_at(s, k->touches); t; t = touch_at(s, t->next)) {
+        for (struct touch *t = touches_of(s, mine->object); t; t = touch_at(s, t->next)) {
             struct request *x = request_of(s, t);
 
             if (x != r && request_is_queued(x) && must_wait(s, mine, t) &&

@@ -131,6 +131,7 @@ void requests_free_all(struct shadow *s)
     packed_free(s);
     pool_free(&s->requests);
     pool_free(&s->touches);
+    index_free(&s->touched);
     pool_free(&s->where);
 }
 

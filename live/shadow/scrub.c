@@ -43,7 +43,7 @@ static bool is_steady(const struct shadow *s, uint32_t id)
     const struct known *k = known_of(s, id);
 
     return object && object->state == MIRROR_SYNCHRONIZED && object->sut_handle_len &&
-           !k->is_held && !k->touches;
+           !k->is_held && !touches_of(s, id);
 }
 
 /* It was steady from the question to the answers. */
@@ -56,7 +56,7 @@ static bool was_steady(const struct scrub_lane *lane)
     if (!is_steady(s, lane->object))
         return false;
     depends_on_names |= mirror_at(s->mirror, lane->object)->is_root;
-    return k->epoch == lane->epoch && rare_of(s, k)->changed <= lane->begin &&
+    return k->epoch == lane->epoch && rare_of(s, lane->object)->changed <= lane->begin &&
            known_played(k) <= lane->started && !(depends_on_names && s->unsettled >= lane->started);
 }
 
@@ -144,7 +144,7 @@ static int judge(struct scrub_lane *lane, struct tee_verdict *verdict, struct er
 static int take_difference(struct scrub_lane *lane, struct err *err)
 {
     struct shadow *s = lane->shadow;
-    struct known_rare *rare = known_rare_get(s, known_of(s, lane->object), err);
+    struct known_rare *rare = known_rare_get(s, lane->object, err);
 
     if (!rare)
         return -err->code;
@@ -247,11 +247,10 @@ static uint32_t next_object(struct shadow *s)
         scrub->cursor = 0;
     }
     for (uint32_t i = 0; i < OBJECTS_EACH && scrub->cursor + 1 < s->known_end; i++) {
-        const struct known *k = known_of(s, ++scrub->cursor);
+        const struct known_rare *rare = rare_of(s, ++scrub->cursor);
 
-        if (k->is_there &&
-            (!rare_of(s, k)->scrub_left || rare_of(s, k)->changed > rare_of(s, k)->scrub_found) &&
-            is_steady(s, scrub->cursor))
+        if (known_of(s, scrub->cursor)->is_there &&
+            (!rare->scrub_left || rare->changed > rare->scrub_found) && is_steady(s, scrub->cursor))
             return scrub->cursor;
     }
     if (scrub->cursor + 1 >= s->known_end && now - scrub->pass_began >= SECOND) {

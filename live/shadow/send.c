@@ -86,7 +86,7 @@ static int note_changes(struct shadow *s, const struct request *r, struct err *e
 
         if (!touch_changes(t) && !(sut_of(r)->succeeded && touch_may_change(t)))
             continue;
-        rare = known_rare_get(s, known_of(s, t->object), err);
+        rare = known_rare_get(s, t->object, err);
         if (!rare)
             return -err->code;
         rare->changed = r->end;

@@ -92,7 +92,7 @@ static int on_failed(void *ctx, struct mirror_object *object, enum copy_why why,
         return send_check(s, err);
     if (why != COPY_GONE)
         return 0;
-    rare = known_rare_get(s, known_of(s, object->id), err);
+    rare = known_rare_get(s, object->id, err);
     if (!rare)
         return -err->code;
     rare->gone_early = true;

@@ -23,8 +23,8 @@
  * A successful change of an object that is synchronized reaches the SUT, or the object is copied
  * again.
  *
- * Memory: that of the mirror, of the tap's engine and of the copy, and 48 bytes, for each object,
- * and 72 more if it was changed or not synchronized for a while; that of the log; 1 MiB of
+ * Memory: that of the mirror, of the tap's engine and of the copy, and 40 bytes, for each object,
+ * and 75 more if it was changed or not synchronized for a while; that of the log; 1 MiB of
  * histograms; |queue_bytes| for requests on their way to the SUT (request_parts.h), and those that
  * it has answered and that wait for their turn in the log, with the messages of both servers (less
  * if many wait, and at most half as much again while some of those are opened: packed.c, which

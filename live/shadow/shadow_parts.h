@@ -6,6 +6,7 @@
 #ifndef NFSDIGEST_SHADOW_PARTS_H
 #define NFSDIGEST_SHADOW_PARTS_H
 
+#include "base/compact.h"
 #include "base/index.h"
 #include "base/pool.h"
 #include "mirror/objects.h"
@@ -44,17 +45,19 @@ struct known_rare {
     int64_t left;    /* and when, ns since 1970: later answers of the SUT say nothing */
     /* It was the same on both servers before this entry of the ring, from which on changes may have
      * been missed; and its handle on the SUT then.  0: it was not, or has to be copied anyway. */
-    uint64_t same_before;
+    uint64_t same_before : 48;
+    bool scrub_left : 1;  /* it differed again, although it was copied again */
+    bool gone_early : 1;  /* struct gone_early */
+    bool times_open : 1;  /* open_times.c looks at it, */
+    bool times_alone : 1; /* and all but its times is the same on the handle |same_handle| */
     uint32_t same_handle;
-    bool scrub_left;      /* it differed again, although it was copied again */
-    bool gone_early;      /* struct gone_early */
-    bool times_open;      /* open_times.c looks at it, */
-    bool times_alone;     /* and all but its times is the same on the handle |same_handle| */
+    uint32_t object;      /* that has all this */
     uint64_t changed;     /* entry of the end of the last change that was sent to the SUT */
     int64_t sut_changed;  /* when the SUT answered it, ns since 1970 */
     uint64_t scrub_found; /* entry up to which the ring was read when a scrub found a difference */
     int64_t differed; /* ns of the loop's clock: until then attributes do not let it be copied */
 };
+_Static_assert(sizeof(struct known_rare) <= 64, "the memory of an object");
 
 enum { KNOWN_EPOCHS = (1 << 20) - 1 };
 
@@ -68,12 +71,11 @@ struct known {
     uint64_t has_links : 1;  /* attributes said how many names it has, */
     uint64_t is_linked : 1;  /* and these are more than one */
     uint64_t was_linked : 1; /* has or had more than one name, on one of the servers */
+    uint64_t has_rare : 1;   /* known_rare_find */
     uint64_t played : 44;    /* when it was synchronized: known_played */
     uint64_t epoch : 20;     /* how often it ceased to be synchronized, or to be, modulo 2^20 */
-    uint32_t touches;        /* the first one; |previous| of that is the last one */
-    uint32_t rare;           /* known_rare_get; or 0 */
 };
-_Static_assert(sizeof(struct known) <= 48, "the memory of an object");
+_Static_assert(sizeof(struct known) <= 40, "the memory of an object");
 
 /* |played| is in units of 2^18 ns, a quarter of a ms, rounded up: until 2116. */
 enum { PLAYED_SHIFT = 18 };
@@ -166,15 +168,17 @@ struct shadow {
 
     struct known **known; /* by the mirror's id, KNOWN_CHUNK at a time */
     uint32_t known_chunks, known_cap;
-    uint32_t known_end; /* larger than the ids that are known */
-    struct pool rare;   /* struct known_rare */
-    uint32_t *born;     /* objects that the latest message showed first */
+    uint32_t known_end;     /* larger than the ids that are known */
+    struct pool rare;       /* struct known_rare */
+    struct compact by_rare; /* ids of objects, to theirs */
+    uint32_t *born;         /* objects that the latest message showed first */
     uint32_t born_count, born_cap;
     struct gone_early *gone; /* objects that the copy did not find any more */
     uint32_t gone_count, gone_cap;
 
     /* requests */
     struct pool requests, touches, where; /* struct request, touch, touch_where */
+    struct index touched; /* ids of objects, to the first touch; its |previous| is the last one */
     uint32_t by_xid[REQUEST_CHAINS];
     struct request_list called;  /* by |begin| */
     struct request_list recent;  /* STAGE_ENDED, by |end| */
@@ -286,19 +290,22 @@ static inline struct known *known_of(const struct shadow *s, uint32_t object)
 /* The first touch of the object; or NULL. */
 static inline struct touch *touches_of(const struct shadow *s, uint32_t object)
 {
-    return touch_at(s, known_of(s, object)->touches);
+    return touch_at(s, index_number(&s->touched, object));
 }
 
-/* The same for an object that may be new here.  NULL: no memory. */
+/* What is known of an object that may be new here.  NULL: no memory. */
 struct known *known_get(struct shadow *s, uint32_t object, struct err *err);
-/* To write to.  NULL: no memory. */
-struct known_rare *known_rare_get(struct shadow *s, struct known *k, struct err *err);
+/* What is rare of the object; or NULL. */
+struct known_rare *known_rare_find(const struct shadow *s, uint32_t object);
+/* The same, which is added if it is not there.  NULL: no memory. */
+struct known_rare *known_rare_get(struct shadow *s, uint32_t object, struct err *err);
 /* To read: all zeros if there is none. */
-static inline const struct known_rare *rare_of(const struct shadow *s, const struct known *k)
+static inline const struct known_rare *rare_of(const struct shadow *s, uint32_t object)
 {
     static const struct known_rare none;
+    const struct known_rare *rare = known_rare_find(s, object);
 
-    return k->rare ? pool_at(&s->rare, k->rare) : &none;
+    return rare ? rare : &none;
 }
 void known_forget(struct shadow *s, uint32_t object);
 void known_free_all(struct shadow *s);

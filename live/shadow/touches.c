@@ -5,31 +5,34 @@
  */
 #include "shadow/shadow_parts.h"
 
-static void link_touch(struct shadow *s, struct touch *t, uint32_t id)
+static int link_touch(struct shadow *s, struct touch *t, uint32_t id)
 {
-    struct known *k = known_of(s, t->object);
-    struct touch *first = touch_at(s, k->touches);
+    struct touch *first = touches_of(s, t->object);
 
+    if (!first && index_reserve(&s->touched, 1) < 0)
+        return -ERR_SYSTEM;
     t->next = 0;
-    t->previous = first ? first->previous : id;
-    if (first)
+    if (first) {
+        t->previous = first->previous;
         touch_at(s, first->previous)->next = id;
-    else
-        k->touches = id;
-    touch_at(s, k->touches)->previous = id;
+        first->previous = id;
+    } else {
+        t->previous = id;
+        index_set_number(&s->touched, t->object, id);
+    }
+    return 0;
 }
 
 static void unlink_touch(struct shadow *s, struct touch *t)
 {
-    struct known *k = known_of(s, t->object);
-    struct touch *first = touch_at(s, k->touches);
+    struct touch *first = touches_of(s, t->object);
 
     if (t->next)
         touch_at(s, t->next)->previous = t->previous;
     else
         first->previous = t->previous;
     if (t == first)
-        k->touches = t->next;
+        index_set_number(&s->touched, t->object, t->next);
     else
         touch_at(s, t->previous)->next = t->next;
 }
@@ -77,7 +80,10 @@ static struct touch *add_touch(struct shadow *s, struct request *r,
     t->bit = what->bit;
     t->flags = (uint8_t)what->flags;
     t->would = (uint8_t)would;
-    link_touch(s, t, id);
+    if (link_touch(s, t, id) < 0) {
+        pool_give(&s->touches, id);
+        return NULL;
+    }
     **end = id;
     *end = &t->further;
     return set_where(s, t, what) < 0 ? NULL : t;
@@ -99,7 +105,7 @@ static void unlink_all(struct shadow *s, struct request *r, bool forgets)
         next = touch_at(s, id)->further;
         unlink_touch(s, touch_at(s, id));
         give_up(s, id);
-        if (forgets && !known_of(s, object)->touches)
+        if (forgets && !touches_of(s, object))
             learn_forget(s, object);
     }
     r->touches = 0;

@@ -45,12 +45,13 @@ static bool is_stale(const struct shadow *s, const struct request *r)
 {
     for (uint32_t i = 0; i < TEE_OBJECTS; i++)
         if (rest_of(r)->known[i]) {
-            const struct known *k = known_of(s, rest_of(r)->objects[i]);
+            const uint32_t object = rest_of(r)->objects[i];
+            const struct known *k = known_of(s, object);
 
             if (((k->epoch - rest_of(r)->epochs[i]) & KNOWN_EPOCHS) > 1)
                 return true;
             if (k->epoch != rest_of(r)->epochs[i] &&
-                (rare_of(s, k)->broken < r->end || rare_of(s, k)->left <= end_on_sut(r)))
+                (rare_of(s, object)->broken < r->end || rare_of(s, object)->left <= end_on_sut(r)))
                 return true;
         }
     return false;
@@ -147,9 +148,9 @@ bool verdicts_steady(const struct shadow *s, uint32_t object)
         return false;
     if (k->copied > from.begin) /* the SUT has later changes from the copy */
         return false;
-    if (rare_of(s, k)->changed > from.begin || rare_of(s, k)->sut_changed > from.called)
+    if (rare_of(s, object)->changed > from.begin || rare_of(s, object)->sut_changed > from.called)
         return false;
-    for (const struct touch *t = touch_at(s, k->touches); t; t = touch_at(s, t->next)) {
+    for (const struct touch *t = touches_of(s, object); t; t = touch_at(s, t->next)) {
         const struct request *x = request_of(s, t);
 
         if (x == r || !touch_may_change(t))
@@ -224,7 +225,7 @@ static int take_attributes(struct shadow *s, const struct request *r, uint32_t i
 
     if (!object || object->state != MIRROR_SYNCHRONIZED)
         return 0;
-    rare = known_rare_get(s, known_of(s, id), err);
+    rare = known_rare_get(s, id, err);
     if (!rare)
         return -err->code;
     if (rare->differed && now < rare->differed)

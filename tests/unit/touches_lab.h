@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tests/unit/touches_lab.h
  *
- * Requests of clients on a few objects that are synchronized, for test_shadow_conflicts.c
- * and test_shadow_made.c.
+ * Requests of clients on a few objects that are synchronized, for test_shadow_conflicts.c,
+ * test_shadow_known.c and test_shadow_made.c.
  */
 #ifndef TOUCHES_LAB_H
 #define TOUCHES_LAB_H
@@ -139,7 +139,7 @@ static struct request *ask(struct shadow *s, const struct asking *a, uint64_t be
 }
 
 /* With all requests. */
-static void end(struct shadow *s)
+static inline void end(struct shadow *s)
 {
     s->is_ending = true; /* nothing is forgotten */
     for (uint32_t id = 1; id < s->requests.count; id++)
