@@ -15,12 +15,15 @@ void batch_free(struct batch *batch)
         builder_free(&batch->builders[i]);
     free(batch->builders);
     free(batch->columns);
+    free(batch->others);
+    free(batch->waiting);
 }
 
 static int add_column(struct batch *batch, const struct column *column, bool plain)
 {
     const struct column **columns = realloc(batch->columns, (batch->count + 1) * sizeof(*columns));
     struct builder *builders;
+    unsigned *others;
 
     if (!columns)
         return -ERR_SYSTEM;
@@ -29,8 +32,15 @@ static int add_column(struct batch *batch, const struct column *column, bool pla
     if (!builders)
         return -ERR_SYSTEM;
     batch->builders = builders;
+    others = realloc(batch->others, (batch->count + 1) * sizeof(*others));
+    if (!others)
+        return -ERR_SYSTEM;
+    batch->others = others;
     columns[batch->count] = column;
-    builder_init(&builders[batch->count++], builder_type(column->type, plain));
+    builder_init(&builders[batch->count], builder_type(column->type, plain));
+    if (!builder_is_number(&builders[batch->count]))
+        others[batch->other_count++] = batch->count;
+    batch->count++;
     return 0;
 }
 
@@ -63,19 +73,25 @@ int batch_init(struct batch *batch, const struct batch_request *request, struct 
     return 0;
 }
 
-/* The numbers of records are most of what is put, and go the short way. */
 static int put_value(struct builder *builder, const struct column *column, const struct row *row)
 {
     struct cell cell = { 0 };
-    int64_t number;
 
-    if (column_is_number(column) && builder_is_number(builder)) {
-        number = column_number(column, row->at);
-        return builder_put_number(
-            builder, (row->has & column->needs) == column->needs && !column_is_null(column, number),
-            (uint64_t)number);
-    }
     return column_cell(column, row, &cell) < 0 ? -ERR_SYSTEM : builder_put(builder, &cell);
+}
+
+int batch_settle(struct batch *batch, struct err *err)
+{
+    struct waiting *waiting = batch->waiting;
+
+    if (!waiting || !waiting->count)
+        return 0;
+    for (unsigned i = 0; i < batch->count; i++)
+        if (builder_is_number(&batch->builders[i]) &&
+            waiting_put(waiting, batch->columns[i], &batch->builders[i]) < 0)
+            return err_memory(err, "a batch of rows");
+    waiting->count = 0;
+    return 0;
 }
 
 void batch_count(struct batch *batch)
@@ -91,13 +107,24 @@ void batch_count(struct batch *batch)
     batch->full = bytes > BATCH_BYTES_MAX;
 }
 
+/* Numbers wait for others; bytes live as long as the record, so they are put at once. */
 int batch_put(struct batch *batch, const struct row *row, struct err *err)
 {
-    for (unsigned i = 0; i < batch->count; i++)
-        if (put_value(&batch->builders[i], batch->columns[i], row) < 0)
+    const bool waits = row->record != NULL;
+
+    if (waits && !batch->waiting && !(batch->waiting = calloc(1, sizeof(*batch->waiting))))
+        return err_memory(err, "a batch of rows");
+    for (unsigned i = 0; i < (waits ? batch->other_count : batch->count); i++) {
+        const unsigned at = waits ? batch->others[i] : i;
+
+        if (put_value(&batch->builders[at], batch->columns[at], row) < 0)
             return err_memory(err, "a batch of rows");
+    }
     batch_count(batch);
-    return 0;
+    if (!waits)
+        return 0;
+    waiting_add(batch->waiting, row);
+    return batch->waiting->count < WAITING_ROWS ? 0 : batch_settle(batch, err);
 }
 
 /* The strings are the program's. */
@@ -182,6 +209,10 @@ int batch_take(struct batch *batch, struct ArrowArray *out, struct err *err)
 
     if (!block)
         return err_memory(err, "a batch of rows");
+    if (batch_settle(batch, err) < 0) {
+        free(block);
+        return -err->code;
+    }
     *out = (struct ArrowArray){ .length = batch->rows,
                                 .n_buffers = 1,
                                 .buffers = (const void **)(void *)block, /* no struct is NULL */

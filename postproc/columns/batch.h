@@ -7,7 +7,7 @@
 #ifndef NFSDIGEST_COLUMNS_BATCH_H
 #define NFSDIGEST_COLUMNS_BATCH_H
 
-#include "columns/builder.h"
+#include "columns/waiting.h"
 
 enum { BATCH_ROWS = 65536, BATCH_BYTES_MAX = 64 << 20 };
 
@@ -16,9 +16,11 @@ struct batch {
     const struct column **columns;
     struct builder *builders;
     unsigned count;
-    int64_t rows, limit; /* rows that make it full */
-    int64_t id;          /* of the last row of tables that number them */
-    bool full;           /* it has |limit| rows, or more than BATCH_BYTES_MAX of texts and bytes */
+    unsigned *others, other_count; /* the columns that are not numbers */
+    struct waiting *waiting;       /* or NULL */
+    int64_t rows, limit;           /* rows that make it full */
+    int64_t id;                    /* of the last row of tables that number them */
+    bool full; /* it has |limit| rows, or more than BATCH_BYTES_MAX of texts and bytes */
 };
 
 struct batch_request {
@@ -34,6 +36,9 @@ void batch_free(struct batch *batch);
 
 /* Adds a row made of a record.  Returns 0, -ERR_INPUT or -ERR_SYSTEM. */
 int batch_put(struct batch *batch, const struct row *row, struct err *err);
+
+/* Makes the rows independent of the knowledge that they are made with. */
+int batch_settle(struct batch *batch, struct err *err);
 
 /* Counts a row that was put into all builders, and sets |full|. */
 void batch_count(struct batch *batch);

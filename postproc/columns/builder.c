@@ -149,16 +149,70 @@ static int add_zeros(struct buf *buf, size_t len)
     return 0;
 }
 
-int builder_grow(struct builder *b)
+/* The bytes of |rows| values.  The ends of texts grow by themselves. */
+static size_t values_bytes(const struct builder *b, size_t rows)
+{
+    return b->type == COLUMN_BOOL ? rows / 8 : has_data(b->type) ? 0 : rows * b->width;
+}
+
+/* Makes room for further rows. */
+static int grow(struct builder *b)
 {
     enum { ROWS = 1024 };
+    size_t first = b->rows ? 0 : (size_t)b->rows_before, len = values_bytes(b, ROWS);
 
-    if (add_zeros(&b->valid, ROWS / 8) < 0)
+    if (buf_reserve(&b->valid, first / 8) < 0 ||
+        buf_reserve(&b->values, values_bytes(b, first)) < 0 || add_zeros(&b->valid, ROWS / 8) < 0 ||
+        buf_reserve(&b->values, len) < 0)
         return -ERR_SYSTEM;
-    if (b->type == COLUMN_BOOL ? add_zeros(&b->values, ROWS / 8) < 0
-                               : !has_data(b->type) && add_zeros(&b->values, ROWS * b->width) < 0)
-        return -ERR_SYSTEM;
-    b->room = ROWS;
+    if (b->type == COLUMN_BOOL) /* whose bits are set one by one */
+        memset(b->values.data + b->values.len, 0, len);
+    b->values.len += len;
+    b->room += ROWS;
+    return 0;
+}
+
+/* In the byte order of this machine, as Arrow has them. */
+static void store_numbers(const struct builder *b, const int64_t *numbers, unsigned count)
+{
+    uint8_t *at = b->values.data + (size_t)b->rows * b->width;
+
+    switch (b->width) {
+    case 1:
+        for (unsigned i = 0; i < count; i++)
+            at[i] = (uint8_t)numbers[i];
+        break;
+    case 2:
+        for (unsigned i = 0; i < count; i++)
+            memcpy(at + i * 2, &(uint16_t){ (uint16_t)numbers[i] }, 2);
+        break;
+    case 4:
+        for (unsigned i = 0; i < count; i++)
+            memcpy(at + i * 4, &(uint32_t){ (uint32_t)numbers[i] }, 4);
+        break;
+    default:
+        memcpy(at, numbers, count * sizeof(*numbers));
+    }
+}
+
+int builder_put_numbers(struct builder *b, uint64_t there, int64_t *numbers, unsigned count)
+{
+    const uint64_t all = count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX;
+    const unsigned shift = b->rows % 8;
+
+    while (b->room < count)
+        if (grow(b) < 0)
+            return -ERR_SYSTEM;
+    there &= all;
+    for (unsigned i = 0; there != all && i < count; i++)
+        numbers[i] &= -(int64_t)(there >> i & 1);
+    store_numbers(b, numbers, count);
+    for (unsigned bit = 0; bit < count + shift; bit += 8)
+        b->valid.data[(b->rows + bit) / 8] |=
+            (uint8_t)(bit ? there >> (bit - shift) : there << shift);
+    b->nulls += count - (unsigned)__builtin_popcountll(there);
+    b->rows += count;
+    b->room -= count;
     return 0;
 }
 
@@ -171,33 +225,28 @@ static int put_text(struct builder *b, const struct cell *cell)
 static int put_word(struct builder *b, const struct cell *cell)
 {
     uint32_t index = 0;
+    int result = cell->there ? find_word(&b->words, cell->bytes, &index) : 0;
 
-    if (cell->there) {
-        int result = find_word(&b->words, cell->bytes, &index);
-
-        if (result < 0)
-            return result;
-    }
-    return builder_put_number(b, cell->there, index);
+    memcpy(b->values.data + (size_t)b->rows * sizeof(index), &index, sizeof(index));
+    return result;
 }
 
 int builder_put(struct builder *b, const struct cell *cell)
 {
-    int result;
+    int result = 0;
 
     if (builder_is_number(b))
-        return builder_put_number(b, cell->there, (uint64_t)cell->number);
-    if (b->type == COLUMN_WORD)
-        return put_word(b, cell);
-    if (!b->room && builder_grow(b) < 0)
+        return builder_put_numbers(b, cell->there, &(int64_t){ cell->number }, 1);
+    if (!b->room && grow(b) < 0)
         return -ERR_SYSTEM;
-    if (b->type != COLUMN_BOOL) {
+    if (b->type == COLUMN_WORD)
+        result = put_word(b, cell);
+    else if (b->type != COLUMN_BOOL)
         result = put_text(b, cell);
-        if (result < 0)
-            return result;
-    } else if (cell->there && cell->number) {
+    else if (cell->there && cell->number)
         b->values.data[b->rows / 8] |= (uint8_t)(1 << b->rows % 8);
-    }
+    if (result < 0)
+        return result;
     b->valid.data[b->rows / 8] |= (uint8_t)(cell->there << b->rows % 8);
     b->nulls += !cell->there;
     b->rows++;
@@ -278,6 +327,7 @@ int builder_take(struct builder *b, struct ArrowArray *array)
     owned->buffers[0] = take(&b->valid);
     owned->buffers[1] = take(&b->values);
     owned->buffers[2] = take(&b->data);
+    b->rows_before = b->rows;
     b->rows = b->nulls = 0;
     b->room = 0;
     return 0;

@@ -4,7 +4,8 @@
  * Builds one column of a batch in the memory layout of Arrow (arrow.apache.org/docs/format/
  * Columnar.html), and gives it away as an ArrowArray.
  *
- * Memory: of a row 1 bit and the value, doubled while it grows; of texts and bytes what they are.
+ * Memory: of a row 1 bit and the value, doubled while it grows, or room for as many rows as the
+ * array before had; of texts and bytes what they are.
  */
 #ifndef NFSDIGEST_COLUMNS_BUILDER_H
 #define NFSDIGEST_COLUMNS_BUILDER_H
@@ -27,6 +28,7 @@ struct builder {
     uint32_t room; /* rows for which |valid| and |values| have room */
     struct buf valid, values, data;
     int64_t rows, nulls;
+    int64_t rows_before; /* of the array that was given away last: room to begin with */
     struct words words;
 };
 
@@ -43,43 +45,17 @@ void builder_free(struct builder *b);
  * -ERR_SYSTEM. */
 int builder_put(struct builder *b, const struct cell *cell);
 
-/* Makes room for further rows.  Returns 0 or -ERR_SYSTEM. */
-int builder_grow(struct builder *b);
-
-/* Returns true if the column's values are numbers, for builder_put_number. */
+/* Returns true if the column's values are numbers, for builder_put_numbers. */
 static inline bool builder_is_number(const struct builder *b)
 {
     return b->type < COLUMN_BOOL || b->type == COLUMN_TIME;
 }
 
-/* Adds a row to a column of numbers. */
-static inline int builder_put_number(struct builder *b, bool there, uint64_t number)
-{
-    uint8_t *at;
+enum { BUILDER_NUMBERS = 64 };
 
-    if (!b->room && builder_grow(b) < 0)
-        return -ERR_SYSTEM;
-    at = b->values.data + (size_t)b->rows * b->width;
-    number = there ? number : 0;
-    switch (b->width) { /* in the byte order of this machine, as Arrow has them */
-    case 1:
-        *at = (uint8_t)number;
-        break;
-    case 2:
-        memcpy(at, &(uint16_t){ (uint16_t)number }, 2);
-        break;
-    case 4:
-        memcpy(at, &(uint32_t){ (uint32_t)number }, 4);
-        break;
-    default:
-        memcpy(at, &number, 8);
-    }
-    b->valid.data[b->rows / 8] |= (uint8_t)(there << b->rows % 8);
-    b->nulls += !there;
-    b->rows++;
-    b->room--;
-    return 0;
-}
+/* Adds |count| rows, at most BUILDER_NUMBERS, to a column of numbers.  Bits of |there|, from the
+ * lowest: the rows that are not NULL.  The numbers of the others are overwritten. */
+int builder_put_numbers(struct builder *b, uint64_t there, int64_t *numbers, unsigned count);
 
 /* Returns the number of bytes of texts. */
 size_t builder_bytes(const struct builder *b);

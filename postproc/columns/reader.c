@@ -89,6 +89,9 @@ static int step(struct nfsdigest_reader *r)
         result = record_rows_next(r->records, &r->err);
         if (result > 0)
             return 1;
+        for (unsigned i = 0; i < r->count; i++)
+            if (batch_settle(&r->batches[i], &r->err) < 0)
+                result = -r->err.code;
         err_set(&r->note, ERR_NONE, "%s", record_rows_note(r->records));
         record_rows_free(r->records);
         r->records = NULL;

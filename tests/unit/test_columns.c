@@ -121,14 +121,19 @@ static void test_batches(void **state)
     (void)state;
     made(1000);
     trace = opened(NULL);
-    stream_of(trace, "xid,path_text", 300, &stream);
+    stream_of(trace, "xid,path_text,call_frame,reply_frame", 300, &stream);
     nfsdigest_close(trace); /* the stream does not need it any more */
     for (int i = 0; i < 4; i++) {
         assert_int_equal(stream.get_next(&stream, &array), 0);
         assert_int_equal(array.length, i < 3 ? 300 : 100);
-        assert_int_equal(array.n_children, 2);
-        assert_int_equal(((const uint32_t *)array.children[0]->buffers[1])[0], rows + 1);
-        rows += array.length;
+        assert_int_equal(array.n_children, 4);
+        assert_int_equal(array.children[3]->null_count, array.length);
+        for (int64_t row = 0; row < array.length; row++) {
+            rows++;
+            assert_int_equal(((const uint32_t *)array.children[0]->buffers[1])[row], rows);
+            assert_int_equal(((const int64_t *)array.children[2]->buffers[1])[row], rows);
+            assert_int_equal(((const int64_t *)array.children[3]->buffers[1])[row], 0);
+        }
         array.release(&array);
         assert_null(array.release);
     }
