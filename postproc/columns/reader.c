@@ -13,6 +13,7 @@ struct nfsdigest_reader {
     unsigned count;
     struct record_rows *records; /* NULL: there are none, or no more */
     struct sql_rows *sql;        /* of table |next_sql| - 1, or NULL */
+    sqlite3 *common;             /* of sql_rows_new */
     unsigned next_sql;
     bool from_records; /* tables of records are made of records */
     const char *database;
@@ -71,6 +72,7 @@ void reader_free(struct nfsdigest_reader *r)
         return;
     record_rows_free(r->records);
     sql_rows_free(r->sql);
+    sqlite3_close(r->common);
     for (unsigned i = 0; i < r->count; i++)
         batch_free(&r->batches[i]);
     free(r->batches);
@@ -108,7 +110,7 @@ static int step(struct nfsdigest_reader *r)
         batch = &r->batches[r->next_sql++];
         if (r->from_records && batch->table->kind)
             continue;
-        r->sql = sql_rows_new(batch->table->kind ? r->database : NULL, batch, &r->err);
+        r->sql = sql_rows_new(batch->table->kind ? r->database : NULL, &r->common, batch, &r->err);
         return r->sql ? 1 : -r->err.code;
     }
     return 0;

@@ -10,8 +10,7 @@
 
 struct sql_rows {
     struct batch *batch;
-    struct store *store; /* NULL: |own| */
-    sqlite3 *own;
+    struct store *store; /* or NULL */
     sqlite3_stmt *stmt;
 };
 
@@ -42,16 +41,21 @@ static int prepare(struct sql_rows *rows, sqlite3 *db, struct err *err)
 }
 
 /* A database of nothing but what every one has. */
-static sqlite3 *open_empty(struct sql_rows *rows, struct err *err)
+static sqlite3 *open_common(sqlite3 **common, struct err *err)
 {
-    if (sqlite3_open(":memory:", &rows->own) != SQLITE_OK) {
+    if (*common)
+        return *common;
+    if (sqlite3_open(":memory:", common) != SQLITE_OK)
         err_memory(err, "a database");
-        return NULL;
-    }
-    return schema_create(rows->own, err) < 0 ? NULL : rows->own;
+    else if (schema_create(*common, err) == 0)
+        return *common;
+    sqlite3_close(*common);
+    *common = NULL;
+    return NULL;
 }
 
-struct sql_rows *sql_rows_new(const char *path, struct batch *batch, struct err *err)
+struct sql_rows *sql_rows_new(const char *path, sqlite3 **common, struct batch *batch,
+                              struct err *err)
 {
     struct sql_rows *rows = calloc(1, sizeof(*rows));
     sqlite3 *db;
@@ -65,7 +69,7 @@ struct sql_rows *sql_rows_new(const char *path, struct batch *batch, struct err 
         rows->store = store_open(path, STORE_READ, err);
         db = rows->store ? store_db(rows->store) : NULL;
     } else {
-        db = open_empty(rows, err);
+        db = open_common(common, err);
     }
     if (!db || prepare(rows, db, err) < 0) {
         sql_rows_free(rows);
@@ -115,6 +119,5 @@ void sql_rows_free(struct sql_rows *rows)
         return;
     sqlite3_finalize(rows->stmt);
     store_close(rows->store);
-    sqlite3_close(rows->own);
     free(rows);
 }
