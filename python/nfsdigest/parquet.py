@@ -18,6 +18,7 @@ for each server and day at a time, at most OPEN of them.
 import argparse
 import datetime
 import glob
+import inspect
 import os
 import pathlib
 import re
@@ -46,6 +47,9 @@ GROWING = {"id", "operation", "call_frame", "call_first_frame", "call_time", "re
 # too many different values for a dictionary
 VARIED = {"depends_on", "xid", "offset", "object", "new_object", "parent", "path"}
 ROWS = 65536  # of a row group
+# A column of a row group is one page, if that is below 1 MB.  Newer Arrow begins another one each 20,000 rows, but
+# nobody skips pages without an index of them.
+PAGES = {"max_rows_per_page": 1 << 30} if "max_rows_per_page" in inspect.signature(pq.ParquetWriter).parameters else {}
 OPEN = 16
 DAY = 86400 * 10**9
 NOWHERE = "operations/day=unknown/server=unknown"  # without rows: readers find the columns of a trace without operations
@@ -66,7 +70,7 @@ class Part:
             path, schema, compression="zstd", compression_level=level,
             use_dictionary=[name for name in schema.names if name not in deltas],
             column_encoding={name: "DELTA_BINARY_PACKED" for name in deltas},
-            write_statistics=[name for name in numbers if name in GROWING], store_schema=False)
+            write_statistics=[name for name in numbers if name in GROWING], store_schema=False, **PAGES)
 
     def add(self, batch):
         self.batches.append(batch)
@@ -238,6 +242,7 @@ def main(arguments=None):
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N",
                         help=f"of a row group (default: {ROWS})")
     given = parser.parse_args(arguments)
+    pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own gives memory back between row groups, to take it anew
     try:
         count, note = write(given.trace, given.output, part=given.part, bodies=given.bodies, level=given.level,
                             rows=given.rows, partial=given.partial, frame_shift=given.frame_shift)
