@@ -143,11 +143,12 @@ class DataSet:
         days, servers = call("divide", when, pa.scalar(DAY)), batch["server"]
         batch = batch.drop_columns(["server"])
         found = [call("unique", key) for key in (days, servers)]
+        several = len(found[0]) > 1 or len(found[1]) > 1
         for server in found[1]:
-            of_server = call("equal", servers, server)
+            of_server = call("equal", servers, server) if several else None
             for day in found[0]:
                 rows = batch
-                if len(found[0]) > 1 or len(found[1]) > 1:
+                if several:
                     is_day = call("coalesce", call("equal", days, day), pa.scalar(False)) if day.is_valid \
                         else call("is_null", days)
                     rows = call("filter", batch, call("and", is_day, of_server))
