@@ -43,8 +43,7 @@ void record_rows_free(struct record_rows *rows);
 struct sql_rows;
 
 /* |path| is a trace database, or NULL for tables that are the same for every trace.  These come
- * from
- * |*common|, which is made if it is NULL; the caller closes it. */
+ * from |*common|, which is made if it is NULL; the caller closes it. */
 struct sql_rows *sql_rows_new(const char *path, sqlite3 **common, struct batch *batch,
                               struct err *err);
 /* Adds a row.  Returns 1, 0 if there are no more, or a negative code. */
