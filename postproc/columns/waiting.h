@@ -2,7 +2,7 @@
 /* postproc/columns/waiting.h
  *
  * Rows of a batch whose numbers wait, so that they are put into columns many at a time: one row at
- * a time writes to a place of every column, which takes three times as long.
+ * a time writes to a place of every column, which takes twice as long.
  *
  * Memory: WAITING_ROWS records, 30 KB.
  */

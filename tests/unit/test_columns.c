@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "columns/column.h"
+#include "columns/builder.h"
 #include "columns/nfsdigest.h"
 #include "nfsr_samples.h"
 
@@ -144,6 +144,41 @@ static void test_batches(void **state)
     assert_null(stream.get_last_error(&stream));
     stream.release(&stream);
     assert_null(stream.release);
+}
+
+/* Numbers that come several at a time, from any bit of the byte of what is valid. */
+static void test_numbers(void **state)
+{
+    enum { ROWS = 2000 };
+    struct builder builder;
+    struct ArrowArray array;
+    int64_t nulls = 0;
+
+    (void)state;
+    builder_init(&builder, COLUMN_U16);
+    for (int64_t rows = 0, count; rows < ROWS; rows += count) {
+        int64_t numbers[BUILDER_NUMBERS];
+        uint64_t there = 0;
+
+        count = rows % BUILDER_NUMBERS + 1;
+        for (int64_t i = 0; i < count; i++) {
+            numbers[i] = rows + i;
+            there |= (uint64_t)((rows + i) % 3 > 0) << i;
+        }
+        assert_int_equal(builder_put_numbers(&builder, there, numbers, (unsigned)count), 0);
+    }
+    assert_int_equal(builder_take(&builder, &array), 0);
+    assert_true(array.length >= ROWS);
+    for (int64_t row = 0; row < array.length; row++) {
+        const bool valid = ((const uint8_t *)array.buffers[0])[row / 8] >> row % 8 & 1;
+
+        assert_int_equal(valid, row % 3 > 0);
+        assert_int_equal(((const uint16_t *)array.buffers[1])[row], valid ? row : 0);
+        nulls += !valid;
+    }
+    assert_int_equal(array.null_count, nulls);
+    array.release(&array);
+    builder_free(&builder);
 }
 
 /* A child that was moved outlives its parent, with its dictionary. */
@@ -395,10 +430,11 @@ static int remove_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_batches),  cmocka_unit_test(test_moved),
-        cmocka_unit_test(test_unread),   cmocka_unit_test(test_reader),
-        cmocka_unit_test(test_cut),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_anything), cmocka_unit_test(test_paths_too_deep),
+        cmocka_unit_test(test_numbers),        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_moved),          cmocka_unit_test(test_unread),
+        cmocka_unit_test(test_reader),         cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_anything),
+        cmocka_unit_test(test_paths_too_deep),
     };
 
     return cmocka_run_group_tests(tests, make_path, remove_path);
