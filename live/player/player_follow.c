@@ -22,8 +22,28 @@ enum {
 static const int64_t AGAIN_MOST = 60000000000;
 static const char ended[] = "the run ended before its answer";
 
+/* It keeps its place among all that may be outstanding while it waits for its time: else others
+ * would pass it, and a busy server would get all the more. */
+static void hold(struct follow *f, bool held)
+{
+    struct player *p = f->player;
+
+    if (f->held == held)
+        return;
+    f->held = held;
+    if (held)
+        p->held++;
+    else
+        p->held--;
+    if (!held && p->full) {
+        p->full = false;
+        p->room_at = p->now;
+    }
+}
+
 void follow_free(struct follow *f)
 {
+    hold(f, false);
     *(f->prev ? &f->prev->next : &f->player->follows) = f->next;
     if (f->next)
         f->next->prev = f->prev;
@@ -63,6 +83,7 @@ static int queue_follow(struct follow *f, struct err *err)
 
 static int on_time(void *ctx, struct err *err)
 {
+    hold(ctx, false);
     return queue_follow(ctx, err);
 }
 
@@ -85,9 +106,11 @@ int follow_begin(struct play *play, struct follow *f, enum follow_kind kind,
         f->with.stale = play_with(play->in, play->step)->stale;
         f->with.bad = play_with(play->in, play->step)->bad;
     }
-    if (kind == FOLLOW_AGAIN)
-        return loop_set(p->setup.loop, &f->timer, p->now + verdict->wait, err);
-    return queue_follow(f, err);
+    if (!verdict || !verdict->wait)
+        return queue_follow(f, err);
+    hold(f, true);
+    player_wake(p); /* its connection may have room for others */
+    return loop_set(p->setup.loop, &f->timer, p->now + verdict->wait, err);
 }
 
 int follow_next(struct play *play, struct follow **follow, const struct rpc_answer *answer,

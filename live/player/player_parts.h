@@ -166,6 +166,8 @@ struct player {
     const struct play *fresh[SEND_SOON]; /* queued last: a ring, */
     uint32_t fresh_end;                  /* which goes on here */
     uint64_t outstanding, done, differ;
+    uint64_t held; /* operations to be asked again later: of all that may be outstanding, they keep
+                    * their places */
     uint64_t answers;     /* since the last round */
     int64_t latency;      /* ns: a moving mean */
     struct {              /* player_pace.c */
@@ -353,6 +355,7 @@ struct follow {
     struct play *play;
     enum follow_kind kind;
     bool uncertain, out; /* |out|: its call is outstanding */
+    bool held;           /* counted in player->held, until its time comes */
     bool lists_on;       /* |with| is what to send */
     struct fill_in with;
     uint32_t again, resent;

@@ -391,13 +391,23 @@ static int send_first(struct connection *c, struct err *err)
     }
 }
 
+/* How many further calls the limit of all allows. */
+static uint64_t room_of_all(const struct player *p)
+{
+    uint64_t taken = p->outstanding + p->held;
+
+    if (!p->setup.outstanding)
+        return UINT64_MAX;
+    return taken < p->setup.outstanding ? p->setup.outstanding - taken : 0;
+}
+
 /* With a limit for all, the operation that is picked first decides.  Without one, or if it has room
  * for all that is queued, the order of the connections does not matter. */
 static uint32_t next_connection(const struct player *p)
 {
     uint32_t best = p->sending_count - 1;
     int64_t best_key = INT64_MAX;
-    bool chooses = p->setup.outstanding && p->queued > p->setup.outstanding - p->outstanding;
+    bool chooses = p->queued > room_of_all(p);
 
     for (uint32_t i = 0; chooses && i < p->sending_count; i++) {
         const struct queued *first = play_queue_first(&p->sending[i]->queue);
@@ -421,7 +431,7 @@ int send_round(struct player *p, struct err *err)
         struct connection *c;
         int result = SEND_DONE;
 
-        if (p->setup.outstanding && p->outstanding >= p->setup.outstanding) {
+        if (!room_of_all(p)) {
             p->full = true;
             return 0;
         }

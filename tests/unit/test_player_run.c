@@ -156,6 +156,31 @@ static void test_follow_ups(void **state)
     lab_end();
 }
 
+/* An operation that waits to be asked again keeps its place among those under way. */
+static void test_busy(void **state)
+{
+    (void)state;
+    for (uint32_t places = 1; places <= 2; places++) {
+        struct lab l;
+
+        lab_begin(&l, 4, 16);
+        for (uint32_t i = 0; i < l.count; i++)
+            l.steps[i].step.time = i * 400000; /* so the player wakes while it waits */
+        l.setup.pace = PACE_TRACE;
+        l.setup.scale = 1;
+        l.setup.outstanding = places;
+        l.steps[0].next = NEXT_AGAIN;
+        l.steps[0].nexts = 3;
+        lab_run_all();
+        assert_int_equal(l.steps[0].received, 4);
+        for (uint32_t i = 1; i < l.count && places == 1; i++)
+            assert_true(l.steps[i].done.sent >= l.steps[i - 1].done.answered);
+        if (places == 2)
+            assert_true(l.steps[1].done.sent < l.steps[0].done.answered);
+        lab_end();
+    }
+}
+
 /* A listing that cannot go on, and a handle that nobody has. */
 static void test_skipped(void **state)
 {
@@ -397,12 +422,19 @@ static void test_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pace_trace),  cmocka_unit_test(test_pace_rate),
-        cmocka_unit_test(test_warm_up),     cmocka_unit_test(test_follow_ups),
-        cmocka_unit_test(test_skipped),     cmocka_unit_test(test_lost_connection),
-        cmocka_unit_test(test_silence),     cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_duration),    cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_contents),    cmocka_unit_test(test_stop_unread),
+        cmocka_unit_test(test_pace_trace),
+        cmocka_unit_test(test_pace_rate),
+        cmocka_unit_test(test_warm_up),
+        cmocka_unit_test(test_follow_ups),
+        cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_skipped),
+        cmocka_unit_test(test_lost_connection),
+        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_duration),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_contents),
+        cmocka_unit_test(test_stop_unread),
         cmocka_unit_test(test_stop_damage),
 
     };
