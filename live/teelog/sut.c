@@ -170,28 +170,29 @@ static bool is_same(const struct teelog *log, int side, struct bytes handle)
     return handle.len && host->object_of && host->object_of(host->ctx, side, handle);
 }
 
+enum { NOT_SAME, SAME }; /* slots of log->sut.same */
+
 static int take_same(void *ctx, const struct effect_entry *entry)
 {
     const struct listed *l = ctx;
     const uint64_t hash = hash_name(entry->name);
     uint32_t at;
 
-    /* once, however often a listing has the name */
-    return is_same(l->log, REF, entry->handle) &&
-                   table_first(&l->log->sut.same, hash, &at) == TABLE_NONE &&
-                   table_add(&l->log->sut.same, hash, 0) < 0
+    if (!entry->handle.len || table_first(&l->log->sut.same, hash, &at) != TABLE_NONE)
+        return 0; /* once, however often a listing has the name */
+    return table_add(&l->log->sut.same, hash,
+                     is_same(l->log, REF, entry->handle) ? SAME : NOT_SAME) < 0
                ? err_memory(l->err, "a listing")
                : 0;
 }
 
 /* The judge goes by the reference's handle, and by the SUT's if that one says nothing: the SUT may
- * have given another object's. */
+ * have given another object's, also one that is the same when the reference's is not. */
 static bool is_entry_same(const struct listed *l, const struct effect_entry *entry)
 {
-    uint32_t at;
+    uint32_t at, slot = table_first(&l->log->sut.same, hash_name(entry->name), &at);
 
-    return table_first(&l->log->sut.same, hash_name(entry->name), &at) != TABLE_NONE ||
-           is_same(l->log, SUT, entry->handle);
+    return slot == TABLE_NONE ? is_same(l->log, SUT, entry->handle) : slot == SAME;
 }
 
 int tee_sut_note_same(struct teelog *log, const struct record_operation *ref, struct err *err)

@@ -17,16 +17,17 @@ static const char make_listed[] =
     " WHERE operation IS NOT NULL;"
     "CREATE INDEX temp.listed_by_name ON listed (name, operation);";
 
-/* Found by the SUT's object, or by the reference's and its name: the SUT may have sent the handle
- * of another one.  Of "." and "..", the pair's conditions tell.  With OR instead of IN, SQLite
- * would go through all listings that have the name. */
+/* Found by the SUT's object, or by the reference's and the name that it had then: the SUT may have
+ * sent the handle of another one.  Of "." and "..", the pair's conditions tell.  With OR instead of
+ * IN, SQLite would go through all listings that have the name. */
 #define IN_LISTING                                                                                 \
     "operation IN (SELECT ?2 UNION ALL SELECT id FROM temp.listing_part"                           \
     " WHERE listing = ?2 AND side = 1)"
 static const char find_entry[] =
     "SELECT EXISTS (SELECT 1 FROM sut.name_event WHERE object = ?1 AND " IN_LISTING ")"
     " OR EXISTS (SELECT 1 FROM temp.listed WHERE name IN (SELECT name FROM ref.name_event"
-    "  WHERE object = ?3 AND parent = ?4) AND " IN_LISTING ")"
+    "  WHERE object = ?3 AND parent = ?4 AND time <= ?6 ORDER BY id DESC LIMIT 1) AND " IN_LISTING
+    ")"
     " OR (?5 AND (?3 = ?4 OR EXISTS (SELECT 1 FROM ref.name_event WHERE object = ?4 AND parent = "
     "?3)))";
 
@@ -84,6 +85,7 @@ int pairs_live_entry(struct pairs *p, uint32_t *row, struct err *err)
     sqlite3_bind_int64(stmt, 3, p->objects.pairs[*row - 1].object[REF]);
     sqlite3_bind_int64(stmt, 4, p->pair.half[REF].effect.object);
     sqlite3_bind_int(stmt, 5, !(p->pair.logged & COUNTERPART_OPEN_DOTS));
+    sqlite3_bind_int64(stmt, 6, p->pair.half[REF].effect.done_time);
     result = sql_row(stmt, err);
     if (result > 0 && !sqlite3_column_int(stmt, 0))
         *row = 0;
