@@ -63,9 +63,9 @@ int waiting_put(const struct waiting *w, const struct column *column, struct bui
 
     if (column_is_number(column)) {
         load_numbers(w, column, numbers);
-        there = find_there(w, column, numbers);
+        return builder_put_numbers(builder, find_there(w, column, numbers), numbers, w->count);
     }
-    for (unsigned i = 0; !column_is_number(column) && i < w->count; i++) {
+    for (unsigned i = 0; i < w->count; i++) {
         struct cell cell = { 0 };
 
         if (column_cell(column, &w->rows[i], &cell) < 0)
