@@ -321,7 +321,7 @@ struct feed *feed_new(const struct feed_setup *setup, struct err *err)
     f->event = -1;
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->changed, NULL);
-    places_init(&f->places);
+    step_check_init(&f->check, f->script);
     f->script->before_read = before_read;
     f->script->before_read_ctx = f;
     if (make_rings(f, setup->bytes ? setup->bytes : BYTES, err) < 0 || start(f, err) < 0) {

@@ -7,7 +7,7 @@
 #define NFSDIGEST_PLAYER_FEED_PARTS_H
 
 #include "player/feed.h"
-#include "player/places.h"
+#include "player/step_check.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,7 +35,7 @@ struct feed {
     int event;
     bool partial, started;
     pthread_t thread;
-    struct places places;
+    struct step_check check;
 
     /* The thread's. */
     struct {
@@ -44,7 +44,6 @@ struct feed {
         uint64_t seen_released;
         uint8_t *own; /* the bytes of a step that is longer than the ring */
         uint64_t own_step;
-        uint32_t last_credential, last_place; /* the one looked up last */
     };
     /* The thread's, until |ended|. */
     struct rdump_end end;

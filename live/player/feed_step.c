@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/player/feed_step.c
  *
- * Turns the records of a dump into steps, in the feed's thread.  Whoever plays them relies on what
- * is checked here: hosts, credentials, dependencies and cookies are there, and arguments are those
- * of the procedure (schemas/rdump.md section 10).  A record that is not so is damage.
+ * Turns the records of a dump into steps, in the feed's thread.  A record that step_check.h refuses
+ * is damage.
  */
 #include "player/feed_parts.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 enum { LAPS = 32 /* of the least part of the ring that is gone round */ };
@@ -15,63 +13,6 @@ enum { LAPS = 32 /* of the least part of the ring that is gone round */ };
 static inline uint64_t padded(uint64_t len)
 {
     return (len + 7) & ~UINT64_C(7);
-}
-
-/* The place of a credential in the script; UINT32_MAX: it has none.  Numbers grow there. */
-static uint32_t find_credential(struct feed *f, uint32_t number)
-{
-    const struct script *s = f->script;
-    uint32_t from = 1, to = s->credential_count + 1;
-
-    if (!number || number == f->last_credential)
-        return number ? f->last_place : 0;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-
-        if (s->credentials[middle].number < number)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (from > s->credential_count || s->credentials[from].number != number)
-        return UINT32_MAX;
-    f->last_credential = number;
-    f->last_place = from;
-    return from;
-}
-
-static int check_dependencies(const struct feed *f, const struct rdump_operation *o,
-                              struct err *err)
-{
-    uint32_t horizon = f->script->trace.horizon, nearest, farthest;
-
-    if (o->cookie_from && (o->cookie_from > f->made || o->cookie_from >= horizon))
-        return err_set(err, ERR_INPUT, "continues what is %u before it", o->cookie_from);
-    if (!o->dependency_count)
-        return 0;
-    nearest = o->dependencies[0]; /* they do not fall: that is how they are stored */
-    farthest = o->dependencies[o->dependency_count - 1];
-    if (!nearest || farthest > f->made || farthest >= horizon)
-        return err_set(err, ERR_INPUT, "depends on what is %u before it", nearest ? farthest : 0);
-    return 0;
-}
-
-static int check(const struct feed *f, const struct rdump_operation *o, struct err *err)
-{
-    const struct script *s = f->script;
-    uint32_t links = o->mask & RDUMP_EXPECT_ALL_LINKS;
-
-    links = links ? (uint32_t)__builtin_popcount(links) * 4
-                  : 0; /* a call, where it is no instruction */
-
-    if (o->client > s->host_count || o->server > s->host_count)
-        return err_set(err, ERR_INPUT, "hosts %u and %u of %u", o->client, o->server,
-                       s->host_count);
-    if (o->copy >= s->trace.copies)
-        return err_set(err, ERR_INPUT, "copy %u of %u", o->copy, s->trace.copies);
-    if (o->links.len != links)
-        return err_set(err, ERR_INPUT, "%u bytes of link counts, not %u", o->links.len, links);
-    return check_dependencies(f, o, err);
 }
 
 /* Bytes for all steps are in the ring; one that is longer gets its own, when no other step is held.
@@ -188,44 +129,13 @@ static void copy(struct step *step, const struct rdump_operation *o, uint8_t *to
     step->arguments = copy_bytes(&to, step->arguments);
 }
 
-/* All members are named, because a compiler would first clear a step that is not. */
-static void make_step(struct step *step, const struct rdump_operation *o, uint32_t credential)
-{
-    *step = (struct step){ .time = o->time,
-                           .latency = o->latency,
-                           .source = o->source,
-                           .digest = o->digest,
-                           .procedure = NULL,
-                           .program = 0,
-                           .client = o->client,
-                           .server = o->server,
-                           .copy = o->copy,
-                           .credential = credential,
-                           .status = o->status,
-                           .made = o->made,
-                           .mask = o->mask,
-                           .inferred = o->inferred,
-                           .unplayable = o->unplayable,
-                           .number = o->procedure,
-                           .has = 0,
-                           .second_at = 0,
-                           .value_at = 0,
-                           .data_len = 0,
-                           .arguments = o->arguments,
-                           .more = NULL };
-}
-
 /* 1: a step was made; 0: the feed ends; or negative. */
-static int take_operation(struct feed *f, const struct rdump_operation *o, struct err *err)
+static int take_operation(struct feed *f, const struct rdump_operation *o, uint32_t credential,
+                          struct err *err)
 {
     struct step *step;
-    uint32_t credential = find_credential(f, o->credential);
     uint8_t *room;
 
-    if (credential == UINT32_MAX)
-        return err_set(err, ERR_INPUT, "credential %u, which is not there", o->credential);
-    if (check(f, o, err) < 0)
-        return -err->code;
     while (f->made - f->seen_released > f->mask)
         if (!feed_sees_releases(f) && !feed_wait_for_releases(f))
             return 0;
@@ -236,8 +146,7 @@ static int take_operation(struct feed *f, const struct rdump_operation *o, struc
     if (!room)
         return -err->code;
     step = (struct step *)(void *)room;
-    make_step(step, o, credential);
-    if (places_find(&f->places, step, err) < 0)
+    if (step_make(&f->check, f->made, o, credential, step, err) < 0)
         return -err->code;
     copy(step, o, room + sizeof(*step));
     f->slots[f->made & f->mask] = step;
@@ -254,27 +163,18 @@ static int take_end(struct feed *f, const struct rdump_end *end, struct err *err
     enum rdump_kind kind;
     const void *record;
 
-    if (end->operations != f->made)
-        return err_set(err, ERR_INPUT,
-                       "%s: its end says %" PRIu64 " operations, there were %" PRIu64,
-                       f->script->path, end->operations, f->made);
     f->end = *end;
     return rdump_next(f->script->reader, &kind, &record, err); /* bytes may follow */
 }
 
 static int take(struct feed *f, enum rdump_kind kind, const void *record, struct err *err)
 {
-    int result;
+    uint32_t credential;
 
-    if (kind == RDUMP_END)
-        return take_end(f, record, err);
-    if (kind != RDUMP_OPERATION)
-        return err_set(err, ERR_INPUT, "%s: something else follows operation %" PRIu64,
-                       f->script->path, f->made);
-    result = take_operation(f, record, err);
-    if (result < 0)
-        err_prefix(err, "%s: operation %" PRIu64, f->script->path, f->made);
-    return result;
+    if (step_check(&f->check, f->made, kind, record, &credential, err) < 0)
+        return -err->code;
+    return kind == RDUMP_END ? take_end(f, record, err)
+                             : take_operation(f, record, credential, err);
 }
 
 void feed_read(struct feed *f)

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct measuring {
@@ -179,25 +180,40 @@ static int measure(struct measuring *m, struct err *err)
 
 /* --- before */
 
-/* The trace must have one server: each target stands for it. */
-static int check_dump(const struct measuring *m, struct err *err)
+static int check_servers(const struct script *script, struct err *err)
 {
-    struct script script = { 0 };
     uint32_t servers = 0;
-    int result = m->survey.is_pipe ? err_set(err, ERR_USAGE,
-                                             "%s: a curve reads the dump several times, so it "
-                                             "must be a file",
-                                             m->asked->dumps[0].path)
-                                   : script_open(&script, m->asked->dumps[0].path, err);
 
-    for (uint32_t i = 1; i <= script.host_count && result == 0; i++)
-        servers += script.hosts[i].is_server;
-    script_close(&script);
-    if (result == 0 && servers > 1)
+    for (uint32_t i = 1; i <= script->host_count; i++)
+        servers += script->hosts[i].is_server;
+    if (servers <= 1)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "%s has %u servers, and a curve is of one: \"nfsdigest rdump\" makes dumps "
+                   "of a part of a trace",
+                   script->path, servers);
+}
+
+/* The trace must have one server: each target stands for it. */
+static int check_dump(struct measuring *m, struct err *err)
+{
+    const char *path = m->asked->dumps[0].path;
+    struct script script = { 0 };
+    struct stat st;
+    int result;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return err_set(err, ERR_USAGE,
-                       "%s has %u servers, and a curve is of one: \"nfsdigest rdump\" makes dumps "
-                       "of a part of a trace",
-                       m->asked->dumps[0].path, servers);
+                       "%s: a curve reads the dump several times, so it must be a file", path);
+    result = script_open(&script, path, err);
+    if (result == 0)
+        result = survey_dump(&script, &m->survey, err);
+    if (result == 0 && m->survey.damaged && !m->asked->partial)
+        result = err_set(err, ERR_INPUT, "%s: --partial plays what stands before",
+                         m->survey.damage);
+    if (result == 0)
+        result = check_servers(&script, err);
+    script_close(&script);
     if (result == 0 && m->survey.damaged && !m->asked->quiet)
         fprintf(stderr, "nfsreplay: %s: what stands before is played\n", m->survey.damage);
     return result;
@@ -212,11 +228,7 @@ int cmd_curve(int argc, char **argv, struct err *err)
     if (result != 1)
         return result;
     m.asked = &options;
-    result = survey_dump(options.dumps[0].path, &m.survey, err);
-    if (result == 0 && m.survey.damaged && !options.partial)
-        result = err_set(err, ERR_INPUT, "%s: --partial plays what stands before", m.survey.damage);
-    if (result == 0)
-        result = check_dump(&m, err);
+    result = check_dump(&m, err);
     if (result == 0)
         result = curve_open(&m.curve, &options, err);
     if (result == 0)

@@ -184,7 +184,7 @@ int session_survey(struct session *s, bool whole, struct err *err)
 
         if (i % s->options->copies)
             d->survey = s->dumps[i - 1].survey;
-        else if (survey_dump(d->path, &d->survey, err) < 0)
+        else if (survey_dump(&d->script, &d->survey, err) < 0)
             return -err->code;
         if (whole && d->survey.damaged)
             return err_set(err, ERR_INPUT, "%s: --partial plays what stands before",

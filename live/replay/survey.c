@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "replay/survey.h"
+#include "player/step_check.h"
 #include "wire/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int note_length(void *ctx, const struct visit *v)
@@ -37,36 +37,60 @@ static void note(struct survey *s, const struct rdump_operation *o)
          &visitor);
 }
 
-static int read_all(struct survey *s, int fd, const char *path, struct err *err)
+/* What the player's thread checks, too: nothing is to be played before it finds that. */
+static int take(struct survey *s, struct step_check *check, enum rdump_kind kind,
+                const void *record, struct err *err)
 {
-    struct rdump_reader *reader = rdump_reader_new(fd, path, err);
-    enum rdump_kind kind;
-    const void *record;
-    int more;
+    struct step step;
+    uint32_t credential;
 
-    if (!reader)
+    if (kind < RDUMP_OPERATION && !s->operations)
+        return 0; /* the tree, which script_open has read */
+    if (step_check(check, s->operations, kind, record, &credential, err) < 0)
         return -err->code;
-    while ((more = rdump_next(reader, &kind, &record, err)) == 1)
-        if (kind == RDUMP_OPERATION)
-            note(s, record);
-    rdump_reader_free(reader);
-    if (more < 0 && err->code != ERR_INPUT)
-        return more;
-    s->damaged = more < 0;
-    snprintf(s->damage, sizeof(s->damage), "%.255s", more < 0 ? err->text : "");
+    if (kind == RDUMP_END)
+        return 0;
+    if (step_make(check, s->operations, record, credential, &step, err) < 0)
+        return -err->code;
+    note(s, record);
     return 0;
 }
 
-int survey_dump(const char *path, struct survey *to, struct err *err)
+static int read_all(struct survey *s, const struct script *script, int fd, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), result;
-    struct stat st;
+    struct rdump_reader *reader = rdump_reader_new(fd, script->path, err);
+    struct step_check check;
+    enum rdump_kind kind;
+    const void *record;
+    int result;
 
-    *to = (struct survey){ 0 };
+    if (!reader)
+        return -err->code;
+    step_check_init(&check, script);
+    while ((result = rdump_next(reader, &kind, &record, err)) == 1) {
+        result = take(s, &check, kind, record, err);
+        if (result < 0)
+            break;
+    }
+    rdump_reader_free(reader);
+    if (result < 0 && err->code != ERR_INPUT)
+        return result;
+    s->damaged = result < 0;
+    snprintf(s->damage, sizeof(s->damage), "%.255s", result < 0 ? err->text : "");
+    return 0;
+}
+
+int survey_dump(const struct script *script, struct survey *to, struct err *err)
+{
+    int fd, result;
+
+    *to = (struct survey){ .is_pipe = script->is_pipe };
+    if (script->is_pipe)
+        return 0;
+    fd = open(script->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return err_set(err, ERR_INPUT, "%s: %s", path, strerror(errno));
-    to->is_pipe = fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
-    result = to->is_pipe ? 0 : read_all(to, fd, path, err);
+        return err_set(err, ERR_INPUT, "%s: %s", script->path, strerror(errno));
+    result = read_all(to, script, fd, err);
     close(fd);
     return result;
 }

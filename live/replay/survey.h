@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/replay/survey.h
  *
- * A look at all operations of a dump before the first one is played: is it whole, and what does it
- * ask of a server?
+ * A look at all operations of a dump before the first one is played: can all of it be played, and
+ * what does it ask of a server?
  *
- * Memory: one block.
+ * Memory: one block, and that of step_check.h.
  */
 #ifndef NFSDIGEST_REPLAY_SURVEY_H
 #define NFSDIGEST_REPLAY_SURVEY_H
 
-#include "rdump/rdump.h"
+#include "player/script.h"
 
 struct survey {
     uint64_t operations, unplayable;
@@ -21,7 +21,8 @@ struct survey {
     char damage[256]; /* in words */
 };
 
-/* 0, also for a damaged dump; -ERR_SYSTEM or -ERR_INPUT if it cannot be read at all. */
-int survey_dump(const char *path, struct survey *to, struct err *err);
+/* Reads the file of an open dump once more.  0, also for a damaged dump: then all is about what stands
+ * before the damage.  -ERR_SYSTEM or -ERR_INPUT if it cannot be read at all. */
+int survey_dump(const struct script *script, struct survey *to, struct err *err);
 
 #endif
