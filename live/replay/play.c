@@ -243,17 +243,31 @@ const char *play_damage(const struct play *p, uint32_t index)
     return stats.damaged ? stats.damage : NULL;
 }
 
+/* What the run was to play, if that is not all. */
+static void note_part(const struct play *p, char *to, size_t size)
+{
+    const bool several = p->session->dump_count > 1;
+    bool damaged = false;
+
+    for (uint32_t i = 0; i < p->session->dump_count; i++)
+        damaged |= play_damage(p, i) != NULL;
+    to[0] = 0;
+    if (damaged)
+        snprintf(to, size, "only what stands before the damage of %s",
+                 several ? "a dump" : "the dump");
+    else if (p->shortened)
+        snprintf(to, size, "only the first %" PRIu64 " operations of %s",
+                 p->session->options->stop_after, several ? "each dump" : "the dump");
+}
+
 void play_note(const struct play *p, char *to, size_t size)
 {
     const char *early = p->interrupted          ? "interrupted by a signal"
                         : p->tally->ended_early ? p->tally->ended_early
                                                 : "";
-    char first[64] = "";
+    char first[64];
 
-    if (p->shortened)
-        snprintf(first, sizeof(first), "only the first %" PRIu64 " operations of %s",
-                 p->session->options->stop_after,
-                 p->session->dump_count > 1 ? "each dump" : "the dump");
+    note_part(p, first, sizeof(first));
     snprintf(to, size, "%s%s%s%s%s", first, first[0] && early[0] ? "; " : "", early,
              p->tally->unread && (first[0] || early[0]) ? "; " : "",
              p->tally->unread ? "the rest of the dump was not read" : "");

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=120 asan
 """Of a dump that is damaged nothing is played without --partial: also if all checksums are right and an
-operation is impossible.
+operation is impossible.  With it, the report says that this was not all.
 
     nfsreplay_damage.py     environment: BUILD, CAPTURES
 """
@@ -21,6 +21,7 @@ from live_client import Ftnfsd  # noqa: E402
 from replay_run import BIN, Kept, check, failures, is_empty, make_dump, run  # noqa: E402
 
 CAPTURE = pathlib.Path(os.environ["CAPTURES"]) / "knfsd-nlm-locks.pcap.zst"
+NOTE = "only what stands before the damage of the dump"
 
 # The last operation is made impossible: what is replaced, by what, the message.
 IMPOSSIBLE = [
@@ -43,7 +44,9 @@ def damaged(scratch, dump, words, operations):
         done = run("run", "--partial", "--pace", "asap", "-o", kept, dump, server.urls[0])
     check(done.returncode == 0 and re.search(words + ": what stood before was played", done.stderr), words,
           done)
+    check(done.stdout.endswith("; %s\n" % NOTE), words, done.stdout)
     report = Kept(kept).report
+    check(report["run"]["note"] == NOTE, words, report["run"])
     check(report["run"]["operations"] == operations, words, report["run"])
     shutil.rmtree(kept)
 
