@@ -15,37 +15,63 @@ static uint32_t shown(const uint8_t *p, size_t left)
     return len && utf8_is_shown(code) ? len : 0;
 }
 
+enum { ESCAPED_MOST = 4 };
+
+/* Puts one character of a name, or a byte that is none, at |to|.  Returns how long that is;
+ * |taken|: how much of |p| it stands for. */
+static uint32_t escape_one(const uint8_t *p, size_t left, bool is_path, uint8_t to[ESCAPED_MOST],
+                           uint32_t *taken)
+{
+    uint32_t len = shown(p, left);
+
+    *taken = 1;
+    if (*p == '\\') {
+        to[0] = to[1] = '\\';
+        return 2;
+    }
+    if (!len || (*p == '/' && !is_path)) {
+        to[0] = '\\';
+        to[1] = 'x';
+        to[2] = (uint8_t)hex[*p >> 4];
+        to[3] = (uint8_t)hex[*p & 15];
+        return 4;
+    }
+    for (uint32_t k = 0; k < len; k++)
+        to[k] = p[k];
+    *taken = len;
+    return len;
+}
+
 int escape_name(struct bytes name, bool is_path, struct buf *out)
 {
     uint8_t *to;
 
     if (!name.len)
         return 0;
-    if (buf_reserve(out, (size_t)name.len * 4) < 0)
+    if (buf_reserve(out, (size_t)name.len * ESCAPED_MOST) < 0)
         return -ERR_SYSTEM;
     to = out->data + out->len;
-    for (uint32_t i = 0; i < name.len;) {
-        const uint8_t *p = name.data + i;
-        uint32_t len = shown(p, name.len - i);
-
-        if (*p == '\\') {
-            *to++ = '\\';
-            *to++ = '\\';
-            i++;
-        } else if (!len || (*p == '/' && !is_path)) {
-            *to++ = '\\';
-            *to++ = 'x';
-            *to++ = (uint8_t)hex[*p >> 4];
-            *to++ = (uint8_t)hex[*p & 15];
-            i++;
-        } else {
-            for (uint32_t k = 0; k < len; k++)
-                *to++ = p[k];
-            i += len;
-        }
-    }
+    for (uint32_t i = 0, taken; i < name.len; i += taken)
+        to += escape_one(name.data + i, name.len - i, is_path, to, &taken);
     out->len = (size_t)(to - out->data);
     return 0;
+}
+
+const char *escape_to(char *to, size_t size, struct bytes name, bool is_path)
+{
+    uint8_t one[ESCAPED_MOST];
+    size_t at = 0;
+
+    for (uint32_t i = 0, taken; i < name.len; i += taken) {
+        uint32_t len = escape_one(name.data + i, name.len - i, is_path, one, &taken);
+
+        if (at + len >= size)
+            break;
+        memcpy(to + at, one, len);
+        at += len;
+    }
+    to[at] = 0;
+    return to;
 }
 
 static int hex_digit(char c)

@@ -7,12 +7,20 @@
  * went, because servers may forget them then.
  */
 #include "replay/clean.h"
+#include "base/escape.h"
 #include "base/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CONNECTIONS = 4, LIST_BYTES = 32768, ENTRIES = 2048, NAME = 256, NAMES_AT_A_TIME = 512 };
+enum {
+    CONNECTIONS = 4,
+    LIST_BYTES = 32768,
+    ENTRIES = 2048,
+    NAME = 256,
+    SHOWN = 512, /* of a name in a message */
+    NAMES_AT_A_TIME = 512
+};
 
 struct directory {
     uint8_t handle[64], parent[64];
@@ -52,10 +60,10 @@ static int list_on(struct clean *c, uint64_t cookie, const uint8_t *verifier, st
 
 static int fail(const char *what, struct bytes name, uint32_t status, struct err *err)
 {
-    char text[32];
+    char text[32], shown[SHOWN];
 
-    return err_set(err, ERR_INPUT, "%s of \"%.*s\": %s", what, (int)name.len,
-                   (const char *)name.data, pipeline_status(status, text));
+    return err_set(err, ERR_INPUT, "%s of \"%s\": %s", what,
+                   escape_to(shown, sizeof(shown), name, false), pipeline_status(status, text));
 }
 
 static int push(struct clean *c, struct bytes handle, struct bytes parent, struct bytes name,
@@ -232,6 +240,7 @@ static int on_list(struct bound_call *call, const struct bound_answer *answer, s
     struct clean *c = (struct clean *)(void *)((char *)call - offsetof(struct clean, list));
     struct READDIR3res res = { .entries = { c->entries, 0, ENTRIES } };
     const struct directory *d = &c->stack[c->top];
+    char shown[SHOWN];
     int result;
 
     if (c->ended)
@@ -254,8 +263,9 @@ static int on_list(struct bound_call *call, const struct bound_answer *answer, s
     if (c->kept && res.eof)
         return remove_name(c, name_of(c->last), err);
     if (!res.eof)
-        return err_set(err, ERR_INPUT, "READDIR of \"%.*s\" gives neither names nor the end",
-                       (int)d->name_len, (const char *)d->name);
+        return err_set(err, ERR_INPUT, "READDIR of \"%s\" gives neither names nor the end",
+                       escape_to(shown, sizeof(shown), (struct bytes){ d->name, d->name_len },
+                                 false));
     return send_rmdir(c, err);
 }
 

@@ -3,7 +3,6 @@
  *
  * nfsreplay populate: everything that can be wrong is looked at before the first change.
  */
-#include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"
 #include "replay/commands.h"
@@ -32,16 +31,13 @@ static int on_differs(void *ctx, const char *path, const char *text, struct err 
         struct json j = { .out = stdout };
 
         json_object(&j, NULL);
-        json_name(&j, "path", (struct bytes){ (const uint8_t *)path, (uint32_t)strlen(path) });
+        json_text(&j, "path", path);
         json_text(&j, "difference", text);
         json_object_end(&j);
         json_end(&j);
         return j.failed ? err_memory(err, "a name") : 0;
     }
-    escape_print(stdout, path);
-    fputs(": ", stdout);
-    escape_print(stdout, text);
-    putchar('\n');
+    printf("%s: %s\n", path, text);
     return 0;
 }
 

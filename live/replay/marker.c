@@ -4,6 +4,7 @@
  * The marker has a fixed length, so an old one is written over by one WRITE.
  */
 #include "replay/marker.h"
+#include "base/escape.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ static int find_other(struct pipeline *p, struct bytes directory, char other[MAR
             for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
                 is_own |= name->len == strlen(own[k]) && !memcmp(name->data, own[k], name->len);
             if (!is_own)
-                snprintf(other, MARKER_OTHER, "%.*s", (int)name->len, (const char *)name->data);
+                escape_to(other, MARKER_OTHER, *name, false);
             args.cookie = entries[i].cookie;
         }
         memcpy(args.cookieverf, res.cookieverf, sizeof(args.cookieverf));

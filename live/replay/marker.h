@@ -33,7 +33,8 @@ struct marker_place {
     uint8_t scratch[64];      /* handle of the scratch directory */
     uint32_t scratch_len;     /* 0: there is none */
     bool scratch_empty;       /* nothing is in it, not even a marker */
-    char other[MARKER_OTHER]; /* the name of something that stands beside it; "": nothing */
+    char other[MARKER_OTHER]; /* the name of something that stands beside it, escaped and
+                               * maybe cut; "": nothing */
 };
 
 /* The marker's name in the scratch directory. */

@@ -200,21 +200,20 @@ static bool put_before(const char *text, const char *part, size_t len, size_t *a
 
 const char *plan_path(const struct plan *p, uint32_t object, char text[PLAN_PATH])
 {
-    char name[RDUMP_NAME_ROOM];
+    char name[RDUMP_NAME_ROOM], shown[PLAN_PATH];
     size_t at = PLAN_PATH - 1;
 
     text[at] = 0;
     for (uint32_t n = object, depth = 0; depth < PLAN_PATH; depth++) {
         uint32_t entry = p->entry_of[n];
-        const struct bytes *e;
 
         if (entry >= PLAN_ELSEWHERE) {
             rdump_root_name(n, name);
             put_before(text, name, strlen(name), &at);
             break;
         }
-        e = &p->script->entries[entry].name;
-        if (!put_before(text, (const char *)e->data, e->len, &at) || !put_before(text, "/", 1, &at))
+        escape_to(shown, sizeof(shown), p->script->entries[entry].name, false);
+        if (!put_before(text, shown, strlen(shown), &at) || !put_before(text, "/", 1, &at))
             break;
         n = p->script->entries[entry].parent;
     }

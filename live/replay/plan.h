@@ -46,8 +46,8 @@ static inline const struct rdump_object *plan_object(const struct plan *plan, ui
 /* True if the dump has this name in this directory. */
 bool plan_has_name(const struct plan *plan, uint32_t directory, struct bytes name);
 
-/* Below the export, with slashes: "root-1/etc/passwd"; for messages, so it may be cut at its
- * beginning.  Returns |text|. */
+/* Below the export, with slashes: "root-1/etc/passwd"; for messages, so names are escaped
+ * (base/escape.h), and it may be cut at its beginning.  Returns where it is in |text|. */
 const char *plan_path(const struct plan *plan, uint32_t object, char text[PLAN_PATH]);
 
 #endif

@@ -4,6 +4,7 @@
  * The phases, and what is under way.  Directories that were entered stand on a stack, so the tree
  * is gone through depth first, and few of them are open at a time.  The contract is in populate.h.
  */
+#include "base/escape.h"
 #include "replay/populate_parts.h"
 
 #include <stdio.h>
@@ -42,7 +43,7 @@ static const char *item_path(const struct item *item, char text[PLAN_PATH])
 {
     const struct populate *p = item->populate;
     const struct rdump_entry *entry;
-    char parent[PLAN_PATH];
+    char parent[PLAN_PATH], name[PLAN_PATH];
 
     if (item->link)
         snprintf(text, PLAN_PATH, RDUMP_SCRATCH "/%s", item->name);
@@ -50,8 +51,8 @@ static const char *item_path(const struct item *item, char text[PLAN_PATH])
         return plan_path(p->plan, item->object, text);
     else {
         entry = &p->plan->script->entries[item->entry];
-        snprintf(text, PLAN_PATH, "%s/%.*s", plan_path(p->plan, entry->parent, parent),
-                 (int)entry->name.len, (const char *)entry->name.data);
+        snprintf(text, PLAN_PATH, "%s/%s", plan_path(p->plan, entry->parent, parent),
+                 escape_to(name, sizeof(name), entry->name, false));
     }
     return text;
 }

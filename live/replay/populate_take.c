@@ -3,6 +3,7 @@
  *
  * The answers to populate's calls: what each step shows, and which one follows.
  */
+#include "base/escape.h"
 #include "replay/populate_parts.h"
 
 #include <stdio.h>
@@ -11,7 +12,8 @@ enum {
     WRITERS_MOST = 16,
     SETS_MOST = 3,
     EMPTY_MOST = 30,
-    NAMES_MOST = 4096 /* of one reply to READDIR */
+    NAMES_MOST = 4096, /* of one reply to READDIR */
+    TEXT = 1200        /* of a name that is escaped */
 };
 
 int populate_step(struct item *item, enum step step, struct err *err)
@@ -292,7 +294,7 @@ static int take_list(struct item *item, struct bytes body, struct err *err)
 {
     static struct entry3 entries[NAMES_MOST];
     struct READDIR3res res = { .entries = { entries, 0, NAMES_MOST } };
-    char text[320];
+    char text[TEXT], name[TEXT - 64];
     int result = 0;
 
     if (bind_read(nfs3_binding(NFS3_READDIR)->result, body, &res) == WALK_STOPPED)
@@ -305,8 +307,8 @@ static int take_list(struct item *item, struct bytes body, struct err *err)
         if (is_dot(entries[i].name) ||
             plan_has_name(item->populate->plan, item->object, entries[i].name))
             continue;
-        snprintf(text, sizeof(text), "has \"%.*s\", which the dump does not have",
-                 (int)entries[i].name.len, (const char *)entries[i].name.data);
+        snprintf(text, sizeof(text), "has \"%s\", which the dump does not have",
+                 escape_to(name, sizeof(name), entries[i].name, false));
         result = populate_tell(item, text, err);
     }
     memcpy(item->cookie_verifier, res.cookieverf, sizeof(res.cookieverf));

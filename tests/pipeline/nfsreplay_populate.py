@@ -143,7 +143,7 @@ def whole(scratch, dump, paths):
         top = client.nfs(LOOKUP, {"object": root, "name": b"root-1"})[1]["handle"]
         file = client.nfs(LOOKUP, {"object": root, "name": b"root-3"})[1]["handle"]
         client.nfs(SETATTR, {"object": file, "settings": {"mode": 0o123}})
-        client.nfs(CREATE, {"object": top, "name": b"surplus", "how": UNCHECKED, "settings": {}})
+        client.nfs(CREATE, {"object": top, "name": b"sur\nplus", "how": UNCHECKED, "settings": {}})
         gone = next(p for p, n in paths.items() if n.type == FILE and n.nlink == 1 and
                     p.count(b"/") == 1 and p.startswith(b"root-1/"))
         client.nfs(REMOVE, {"object": top, "name": gone.partition(b"/")[2]})
@@ -151,7 +151,7 @@ def whole(scratch, dump, paths):
         said = sorted(done.stdout.splitlines())
         check("the exit code of check", done.returncode, 1)
         check("what check says", [line for line in said if "mtime" not in line], sorted([
-            "root-1: has \"surplus\", which the dump does not have",
+            "root-1: has \"sur\\x0aplus\", which the dump does not have",
             "%s: is missing" % replay_tree.escape(gone).replace("\\x20", " "),
             "root-3: mode %04o, there 0123" % paths[b"root-3"].mode]))
         said = [json.loads(line) for line in
@@ -160,12 +160,12 @@ def whole(scratch, dump, paths):
         check("check --json", sorted(
             [{**d, "path": d["path"].encode()} for d in said
              if "mtime" not in d["difference"] and "/" not in d["path"]], key=lambda d: d["path"]),
-              [{"path": b"root-1", "difference": "has \"surplus\", which the dump does not have"},
+              [{"path": b"root-1", "difference": "has \"sur\\x0aplus\", which the dump does not have"},
                {"path": b"root-3", "difference": "mode %04o, there 0123" % paths[b"root-3"].mode}])
         check("its counts", (counts["objects"], counts["there"], counts["made"], counts["differences"],
                              counts["foreign"], counts["interrupted"]),
               (OBJECTS, OBJECTS - 1, 0, len(said), False, False))
-        client.nfs(REMOVE, {"object": top, "name": b"surplus"})
+        client.nfs(REMOVE, {"object": top, "name": b"sur\nplus"})
         client.nfs(SETATTR, {"object": file, "settings": {"size": 7}})
         check_words("mend", run("populate", dump, url), 0, "%d objects, 1 made" % OBJECTS)
         verify("mended", server, b"/a", paths)
@@ -211,10 +211,10 @@ def refuse_other(server, scratch, dump):
     check_words("another fill", run("populate", "--fill", "zero", dump, a), 3, "say --fill fill")
     client = Client(server)
     root = client.mount(b"/b")
-    client.nfs(MKDIR, {"object": root, "name": b"home", "settings": {}})
-    check_words("a foreign tree", run("populate", dump, b), 3, "it has \"home\", and 250")
+    client.nfs(MKDIR, {"object": root, "name": b"ho\nme", "settings": {}})
+    check_words("a foreign tree", run("populate", dump, b), 3, "it has \"ho\\x0ame\", and 250")
     check_words("clean of it", run("clean", dump, b), 3, "nfsreplay did not make what is there")
-    check("the foreign tree", names_in(client, root), {b"home"})
+    check("the foreign tree", names_in(client, root), {b"ho\nme"})
     client.close()
 
 

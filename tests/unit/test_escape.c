@@ -7,6 +7,30 @@
 
 #include "base/escape.h"
 
+/* In any room stands as much as fits, and no part of a character or an escape. */
+static void cuts(const char *name, const char *entry)
+{
+    struct bytes bytes = { (const uint8_t *)name, (uint32_t)strlen(name) };
+    size_t whole = strlen(entry), before = 0;
+    struct buf back = { 0 };
+    char text[64];
+
+    for (size_t size = 1; size <= whole + 2; size++) {
+        memset(text, '?', sizeof(text));
+        assert_ptr_equal(escape_to(text, size, bytes, false), text);
+        assert_true(strlen(text) < size && strlen(text) >= before);
+        before = strlen(text);
+        assert_memory_equal(text, entry, before);
+        assert_int_equal(text[size], '?');
+        back.len = 0;
+        assert_int_equal(unescape_name(text, before, &back), 0);
+        assert_true(back.len <= bytes.len);
+        assert_memory_equal(back.len ? back.data : (void *)"", name, back.len);
+    }
+    assert_int_equal(before, whole);
+    buf_free(&back);
+}
+
 /* Escaping: printable, invertible, and no two names the same. */
 static void escapes(void **state)
 {
@@ -41,6 +65,7 @@ static void escapes(void **state)
                          0);
         assert_int_equal(out.len, strlen(cases[i].entry));
         assert_memory_equal(out.len ? out.data : (void *)"", cases[i].entry, out.len);
+        cuts(cases[i].name, cases[i].entry);
     }
     for (int round = 0; round < 200000; round++) {
         uint8_t name[8];

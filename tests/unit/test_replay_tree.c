@@ -257,6 +257,8 @@ static void paths(void **state)
     assert_string_equal(plan_path(&p, 3, text), "root-1/xx/xx");
     /* cut at its beginning */
     assert_int_equal(strlen(plan_path(&p, 10, text)), 4 * 255 + 3);
+    name[0] = '\n';
+    assert_string_equal(plan_path(&p, 3, text), "root-1/\\x0ax/\\x0ax");
     plan_free(&p);
 }
 
