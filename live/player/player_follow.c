@@ -151,7 +151,7 @@ static int ends_here(struct follow *f, const char *why, struct err *err)
     struct player *p = f->player;
     struct play *play = f->play;
     int result = f->answered != NO_TIME ? steps_end(p, play, &end, err)
-                                        : steps_end_as(p, play, VERDICT_UNANSWERED, why, err);
+                                        : steps_unanswered(p, play, why, f->resent, err);
 
     follow_free(f);
     return result;
@@ -171,8 +171,10 @@ static int on_follow(void *ctx, const struct rpc_answer *answer, struct err *err
 
     f->out = false;
     send_ended(c, answer);
-    if (answer->outcome == RPC_CANCELLED)
+    if (answer->outcome == RPC_CANCELLED) {
+        f->resent += answer->resent;
         return ends_here(f, send_cancelled(c), err);
+    }
     if (f->kind == FOLLOW_GETATTR) {
         result = verdict_learn(verdicts, step, step_object(step), answer, err);
         if (result < 0 || p->phase >= PHASE_STOPPING)

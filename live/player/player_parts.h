@@ -246,6 +246,9 @@ int steps_end(struct player *p, struct play *play, const struct play_end *end, s
 /* Ends it without an answer, as SKIPPED (|because|, or UINT64_MAX: nobody), UNPLAYABLE, ... */
 int steps_end_as(struct player *p, struct play *play, enum verdict_class class, const char *text,
                  struct err *err);
+/* Ends one that was sent, and |resent| times again. */
+int steps_unanswered(struct player *p, struct play *play, const char *text, uint32_t resent,
+                     struct err *err);
 int steps_skip(struct player *p, struct play *play, uint64_t because, const char *text,
                struct err *err);
 

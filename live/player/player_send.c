@@ -235,7 +235,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     send_ended(c, answer);
     play->sent = answer->called;
     if (answer->outcome == RPC_CANCELLED)
-        return steps_end_as(p, play, VERDICT_UNANSWERED, send_cancelled(c), err);
+        return steps_unanswered(p, play, send_cancelled(c), answer->resent, err);
     result =
         verdict_reply(d->setup.verdicts, play_number(play), play->step, answer, 0, &verdict, err);
     return result < 0 ? result : send_judged(play, NULL, answer, &verdict, err);

@@ -194,17 +194,29 @@ int steps_end(struct player *p, struct play *play, const struct play_end *end, s
     return result < 0 ? result : steps_wake_waiters(p, play->in, play, err);
 }
 
-int steps_end_as(struct player *p, struct play *play, enum verdict_class class, const char *text,
-                 struct err *err)
+static int end_in_words(struct player *p, struct play *play, enum verdict_class class,
+                        const char *text, uint32_t resent, struct err *err)
 {
     static const struct verdict nothing;
     struct verdict verdict = nothing;
-    struct play_end end = { .verdict = &verdict, .answered = NO_TIME };
+    struct play_end end = { .verdict = &verdict, .answered = NO_TIME, .resent = resent };
 
     verdict.class = class;
     for (uint32_t i = 0; text[i] && i + 1 < VERDICT_TEXT; i++)
         verdict.text[i] = text[i];
     return steps_end(p, play, &end, err);
+}
+
+int steps_end_as(struct player *p, struct play *play, enum verdict_class class, const char *text,
+                 struct err *err)
+{
+    return end_in_words(p, play, class, text, 0, err);
+}
+
+int steps_unanswered(struct player *p, struct play *play, const char *text, uint32_t resent,
+                     struct err *err)
+{
+    return end_in_words(p, play, VERDICT_UNANSWERED, text, resent, err);
 }
 
 int steps_skip(struct player *p, struct play *play, uint64_t because, const char *text,

@@ -334,12 +334,12 @@ static int lab_take(void *ctx, struct rpc_call *call, struct err *err)
     s->received++;
     s->received_at = loop_clock();
     s->listed_on += call->body.len > s->step.arguments.len;
-    if (s->mute)
-        return 0;
     if (s->drops && s->received == 1) {
         rpc_call_drop(call);
         return 0;
     }
+    if (s->mute)
+        return 0;
     lab->kept[lab->kept_count++] = rpc_call_detach(call);
     if (lab->kept_count > lab->kept_most)
         lab->kept_most = lab->kept_count;

@@ -301,6 +301,22 @@ static void test_silence(void **state)
     lab_end();
 }
 
+/* What was sent again counts, also if there is no answer to that. */
+static void test_silence_again(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_begin(&l, 20, 8);
+    l.steps[5].mute = l.steps[5].drops = true;
+    l.setup.give_up = 2000000000;
+    lab_run_all();
+    assert_int_equal(l.steps[5].got, VERDICT_UNANSWERED);
+    assert_int_equal(l.steps[5].received, 2);
+    assert_int_equal(l.steps[5].done.resent, 1);
+    lab_end();
+}
+
 /* --- ends */
 
 static void test_stop(void **state)
@@ -430,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_skipped),
         cmocka_unit_test(test_lost_connection),
         cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_silence_again),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_duration),
         cmocka_unit_test(test_damage),
