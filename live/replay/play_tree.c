@@ -166,7 +166,7 @@ static int note_played(struct session_target *t, struct err *err)
     if (t->place.marker.state == MARKER_NONE || (!survey->changes && !survey->is_pipe))
         return 0;
     t->place.marker.state = MARKER_PLAYED;
-    return marker_write(t->pipeline, &t->place, err);
+    return marker_write(t->pipeline, &t->place, err) < 0 ? err_prefix(err, "%s", t->text) : 0;
 }
 
 /* --- all targets */

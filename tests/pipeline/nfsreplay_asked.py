@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
 from live_client import Ftnfsd  # noqa: E402
-from replay_run import check, failures, is_empty, make_dump, refused, run  # noqa: E402
+from replay_run import check, ctl, failures, is_empty, make_dump, refused, run  # noqa: E402
 
 CAPTURE = pathlib.Path(os.environ["CAPTURES"]) / "load-ganesha-vfs.pcap.zst"
 
@@ -82,6 +82,16 @@ def without_room(scratch, dump):
         check(not folder.exists(), "the folder of nothing")
 
 
+def full_later(scratch, dump):
+    """The marker of the play has no room: the message says on which server."""
+    control = str(scratch / "control")
+    with Ftnfsd("--export", "/a", "--control", control) as server:
+        url = server.urls[0]
+        check(run("populate", dump, url).returncode == 0, "before it is full")
+        ctl(control, "fault-add", "WRITE:status=NFS3ERR_NOSPC")
+        refused(3, "nfsreplay: %s: writing the marker: NFS3ERR_NOSPC" % url, "play", dump, url)
+
+
 def told(scratch, dump, name, faults, answered, *options):
     """|answered|: how many, from the classes of the report and those of the warm-up."""
     folder = scratch / name
@@ -110,6 +120,7 @@ def main():
         asked(scratch, dump)
         from_standard_input(dump)
         without_room(scratch, dump)
+        full_later(scratch, dump)
         told(scratch, dump, "all", (), lambda classes: 911)
         told(scratch, dump, "warm", (), lambda classes: 300, "--warm-up", 300, "--stop-after", 600)
         told(scratch, dump, "skipped", ("--fault", "CREATE:after=5:every=3:status=NFS3ERR_NOSPC"),
