@@ -50,6 +50,25 @@ static int set_copies(void *to, const char *value, struct err *err)
     return result;
 }
 
+/* 0 stands for all operations, and would be taken for none. */
+static int set_stop_after(void *to, const char *value, struct err *err)
+{
+    int result = set_count(to, value, err);
+
+    if (result == 0 && *(uint64_t *)to < 1)
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 on", value);
+    return result;
+}
+
+static int set_end(void *to, const char *value, struct err *err)
+{
+    int result = set_duration(to, value, err);
+
+    if (result == 0 && *(int64_t *)to < 1)
+        return err_set(err, ERR_USAGE, "\"%s\" is not a duration above 0", value);
+    return result;
+}
+
 static int set_points(void *to, const char *value, struct err *err)
 {
     int result = set_count(to, value, err);
@@ -291,6 +310,14 @@ static int check_pace(struct replay_options *o, struct err *err)
     return 1;
 }
 
+static int check_reading(const struct replay_options *o, struct err *err)
+{
+    if (o->check_contents && !o->check)
+        return err_set(err, ERR_USAGE, "--contents needs --check: populate writes files, and reads "
+                                       "none");
+    return 1;
+}
+
 /* Long because of the table. */
 int replay_options(struct replay_options *o, enum replay_command command, int argc, char **argv,
                    struct err *err)
@@ -334,9 +361,9 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         { REPLAY_PLAY, { 0, "warm-up", "TIME|N",
           "play the first TIME of the trace, or N operations, at\nfull speed, and do not measure them",
           set_warm_up, o } },
-        { REPLAY_PLAY, { 0, "stop-after", "N", "play only the first N operations", set_count,
+        { REPLAY_PLAY, { 0, "stop-after", "N", "play only the first N operations", set_stop_after,
           &o->stop_after } },
-        { REPLAY_PLAY, { 0, "duration", "TIME", "end after this time", set_duration, &o->duration } },
+        { REPLAY_PLAY, { 0, "duration", "TIME", "end after this time", set_end, &o->duration } },
         { REPLAY_PLAY, { 0, "give-up", "TIME", "send nothing more to a server that answers nothing for\nso long; 0s: never (120s)",
           set_duration, &o->give_up } },
         { REPLAY_PLAY, { 0, "ignore", "GROUPS",
@@ -403,6 +430,8 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     if (operands_parse(o, argc - first, argv + first, err) < 0)
         return -err->code;
     result = command == REPLAY_CURVE ? check_curve(o, err) : check_pace(o, err);
+    if (result == 1)
+        result = check_reading(o, err);
     if (result == 1 && o->rule_count &&
         rules_load(o->rule_names, o->rule_count, &o->rules, err) < 0)
         return -err->code;

@@ -36,6 +36,9 @@ def asked(scratch, dump):
             refused(2, "cannot be used with", "run", *words, dump, url)
         for words in (["--rate", "1e20"], ["--tscale", "1e300"], ["--rate", 0]):
             refused(2, "above 0 and below 1,000,000,000", "run", *words, dump, url)
+        for words in (["--stop-after", 0], ["--duration", "0s"]):
+            refused(2, words[0] + ": \"%s\" is not " % words[1], "run", *words, dump, url)
+        refused(2, "--contents needs --check", "populate", "--contents", dump, url)
         refused(2, "needs a new folder", "run", "-o", there, dump, url)
         refused(4, "No such file", "run", "-o", scratch / "no" / "run", dump, url)
         check(is_empty(server), "a tree was made for a run that was refused")
