@@ -350,7 +350,9 @@ static void player(struct page *page, const struct report *r)
     page_put(page, "%s %s of %s in all</li>\n", count_text(run->outages, a),
              run->outages == 1 ? "outage" : "outages", duration_text(run->outages_ns, b));
     if (run->warm_up)
-        page_put(page, "<li>%s operations of the warm-up are in the verdict only</li>\n",
+        page_put(page,
+                 "<li>%s operations of the warm-up are only in the verdict and in the counts of "
+                 "operations</li>\n",
                  count_text(run->warm_up, a));
     page_put(page, "</ul>\n");
 }

@@ -261,7 +261,9 @@ static void player(const struct report *r, FILE *to)
             run->resent, run->lost_connections, run->outages,
             run->outages == 1 ? "outage" : "outages", duration_text(run->outages_ns, a));
     if (run->warm_up)
-        fprintf(to, "  %" PRIu64 " operations of the warm-up are in the verdict only\n",
+        fprintf(to,
+                "  %" PRIu64 " operations of the warm-up are only in the verdict and in the counts of "
+                "operations\n",
                 run->warm_up);
 }
 

@@ -114,6 +114,9 @@ def told(scratch, dump, name, faults, answered, *options):
     check(abs(int(found[2]) - rate) <= 1, name, found[0], rate)
     check(int(found[3] or 0) == (300 if "--warm-up" in options else 0), name, found[0])
     check(classes["skipped"] > 100 or not faults, name, classes)
+    check(sum(p["operations"] for p in report["procedures"]) == sum(classes.values()), name, report["procedures"])
+    words = "  300 operations of the warm-up are only in the verdict and in the counts of operations\n"
+    check((words in run("report", folder).stdout) == ("--warm-up" in options), name, words)
 
 
 def main():
