@@ -107,28 +107,48 @@ static int find_other(struct pipeline *p, struct bytes directory, char other[MAR
     return result;
 }
 
+/* The first bytes of a file, by several READs if the server returns less.  Returns the status. */
+static int read_text(struct pipeline *p, struct bytes file, char text[MARKER_TEXT], uint32_t *len,
+                     struct err *err)
+{
+    struct READ3res res = { 0 };
+    int result = 0;
+
+    for (*len = 0; result == 0 && *len < MARKER_TEXT && !res.eof; *len += res.data.len) {
+        struct READ3args args = { file, *len, MARKER_TEXT - *len };
+
+        result = pipeline_ask(p, NFS3_READ, &args, &res, err);
+        if (result)
+            return result;
+        if (res.data.len > args.count)
+            return err_set(err, ERR_INPUT, "READ returns %u bytes, not %u", res.data.len,
+                           args.count);
+        if (!res.data.len)
+            break;
+        memcpy(text + *len, res.data.data, res.data.len);
+    }
+    return result;
+}
+
 static int read_marker(struct pipeline *p, struct marker_place *to, struct err *err)
 {
     uint8_t handle[64];
     uint32_t len = 0;
-    struct READ3args args;
-    struct READ3res res;
+    char text[MARKER_TEXT];
     int result =
         look_up(p, (struct bytes){ to->scratch, to->scratch_len }, marker_file, handle, &len, err);
 
     if (result == NFS3ERR_NOENT)
         return 0;
-    if (result == 0) {
-        args = (struct READ3args){ { handle, len }, 0, MARKER_TEXT };
-        result = pipeline_ask(p, NFS3_READ, &args, &res, err);
-    }
+    if (result == 0)
+        result = read_text(p, (struct bytes){ handle, len }, text, &len, err);
     if (result)
         return result;
-    if (!res.data.len) { /* made, and not written: the program ended in between */
+    if (!len) { /* made, and not written: the program ended in between */
         to->marker = (struct marker){ .state = MARKER_MAKING };
         return 0;
     }
-    if (!marker_parse((const char *)res.data.data, res.data.len, &to->marker))
+    if (!marker_parse(text, len, &to->marker))
         return err_set(err, ERR_INPUT,
                        "%s/%s is damaged, or of a later version: remove what is there by hand",
                        RDUMP_SCRATCH, marker_file);

@@ -257,6 +257,14 @@ def full(dump):
             client.close()
 
 
+def short_marker(dump):
+    """A server may return less of the marker than it was asked for."""
+    with Ftnfsd("--export", "/a", "--fault", "READ:path=*marker:short:every=2") as server:
+        check_words("short READs: populate", run("populate", dump, server.urls[0]), 0, "250 made")
+        check_words("short READs: check", run("populate", "--check", dump, server.urls[0]), 0, "0 made")
+        check_words("short READs: clean", run("clean", dump, server.urls[0]), 0, "removed")
+
+
 def faults(dump, paths):
     """The server leaves out, loses, breaks off; the tree is the same."""
     for fault in (["*:no-attributes", "*:no-handle"], ["WRITE:p=0.4:short", "WRITE:committed=UNSTABLE",
@@ -388,6 +396,7 @@ def main():
         whole(scratch, dump, paths)
         refusals(scratch, dump)
         full(dump)
+        short_marker(dump)
         faults(dump, paths)
         large_file(scratch)
         interrupted(dump, paths)
