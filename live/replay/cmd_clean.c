@@ -160,6 +160,7 @@ int cmd_clean(int argc, char **argv, struct err *err)
     result = session_open(&session, &options, err);
     if (result == 0)
         result = remove_trees(&session, err);
+    result = session_result(&session, result);
     session_progress(&session, NULL);
     session_close(&session);
     return result;

@@ -176,6 +176,8 @@ static int run_round(struct rounds *r, enum replay_command command, struct err *
         result = play_round(r, &session, err);
     if (result < 0 && r->played && !r->ended && session_interrupted(&session))
         result = 1; /* whatever question it left without an answer */
+    if (!r->played)
+        result = session_result(&session, result);
     if (r->played && result == 1)
         snprintf(r->note, sizeof(r->note), "interrupted by a signal");
     if (result >= 0 && session_end_recording(&session, err) < 0)

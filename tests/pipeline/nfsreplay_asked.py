@@ -13,15 +13,17 @@ import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
 from live_client import Ftnfsd  # noqa: E402
-from replay_run import check, ctl, failures, is_empty, make_dump, refused, run  # noqa: E402
+from replay_run import BIN, check, ctl, failures, is_empty, make_dump, refused, run  # noqa: E402
 
 CAPTURE = pathlib.Path(os.environ["CAPTURES"]) / "load-ganesha-vfs.pcap.zst"
 
@@ -95,6 +97,19 @@ def full_later(scratch, dump):
         refused(3, "nfsreplay: %s: writing the marker: NFS3ERR_NOSPC" % url, "play", dump, url)
 
 
+def interrupted(dump):
+    """A signal ends the questions before the first operation, too."""
+    with Ftnfsd("--export", "/a", "--fault", "*:ignore") as server:
+        for command in "populate", "run", "play", "clean":
+            process = subprocess.Popen([BIN / "nfsreplay", command, dump, server.urls[0]], text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=9)
+            check(process.returncode == 1 and said == ("", "nfsreplay: interrupted\n"), command,
+                  process.returncode, said)
+
+
 def told(scratch, dump, name, faults, answered, *options):
     """|answered|: how many, from the classes of the report and those of the warm-up."""
     folder = scratch / name
@@ -127,6 +142,7 @@ def main():
         from_standard_input(dump)
         without_room(scratch, dump)
         full_later(scratch, dump)
+        interrupted(dump)
         told(scratch, dump, "all", (), lambda classes: 911)
         told(scratch, dump, "warm", (), lambda classes: 300, "--warm-up", 300, "--stop-after", 600)
         told(scratch, dump, "skipped", ("--fault", "CREATE:after=5:every=3:status=NFS3ERR_NOSPC"),
