@@ -20,8 +20,8 @@
 /* Appends the text of |name| to |out|.  |is_path|: slashes stay.  Returns 0 or -ERR_SYSTEM. */
 int escape_name(struct bytes name, bool is_path, struct buf *out);
 
-/* The same for a text of |size| bytes at most, with its zero byte: cut behind the last character that
- * fits.  Returns |to|. */
+/* The same for a text of |size| bytes at most, with its zero byte: cut behind the last character
+ * that fits.  Returns |to|. */
 const char *escape_to(char *to, size_t size, struct bytes name, bool is_path);
 
 /* Appends the bytes that |text| stands for.  Text without escapes stays as it is.  Returns 0 or

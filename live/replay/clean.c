@@ -263,9 +263,9 @@ static int on_list(struct bound_call *call, const struct bound_answer *answer, s
     if (c->kept && res.eof)
         return remove_name(c, name_of(c->last), err);
     if (!res.eof)
-        return err_set(err, ERR_INPUT, "READDIR of \"%s\" gives neither names nor the end",
-                       escape_to(shown, sizeof(shown), (struct bytes){ d->name, d->name_len },
-                                 false));
+        return err_set(
+            err, ERR_INPUT, "READDIR of \"%s\" gives neither names nor the end",
+            escape_to(shown, sizeof(shown), (struct bytes){ d->name, d->name_len }, false));
     return send_rmdir(c, err);
 }
 

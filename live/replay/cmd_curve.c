@@ -209,8 +209,8 @@ static int check_dump(struct measuring *m, struct err *err)
     if (result == 0)
         result = survey_dump(&script, &m->survey, err);
     if (result == 0 && m->survey.damaged && !m->asked->partial)
-        result = err_set(err, ERR_INPUT, "%s: --partial plays what stands before",
-                         m->survey.damage);
+        result =
+            err_set(err, ERR_INPUT, "%s: --partial plays what stands before", m->survey.damage);
     if (result == 0)
         result = check_servers(&script, err);
     script_close(&script);

@@ -313,8 +313,9 @@ static int check_pace(struct replay_options *o, struct err *err)
 static int check_reading(const struct replay_options *o, struct err *err)
 {
     if (o->check_contents && !o->check)
-        return err_set(err, ERR_USAGE, "--contents needs --check: populate writes files, and reads "
-                                       "none");
+        return err_set(err, ERR_USAGE,
+                       "--contents needs --check: populate writes files, and reads "
+                       "none");
     return 1;
 }
 

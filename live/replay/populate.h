@@ -59,7 +59,8 @@ struct populate_setup {
     /* An object is there. */
     int (*found)(void *ctx, const struct rdump_object *object, struct bytes handle,
                  const struct fattr3 *attributes, struct err *err);
-    /* Something is not as the dump wants it: |path| below the export.  Names are escaped in both. */
+    /* Something is not as the dump wants it: |path| below the export.  Names are escaped in both.
+     */
     int (*differs)(void *ctx, const char *path, const char *text, struct err *err);
     int (*progress)(void *ctx, const struct populate_counts *counts, struct err *err); /* 4 a s */
     void *ctx;

@@ -87,8 +87,8 @@ int session_remove_directory(struct session_target *target, struct err *err);
 
 /* A signal stopped the loop. */
 bool session_interrupted(const struct session *session);
-/* What a command ends with: |result|, or 1 and a word on standard error, if a signal left a question
- * without an answer. */
+/* What a command ends with: |result|, or 1 and a word on standard error, if a signal left a
+ * question without an answer. */
 int session_result(const struct session *session, int result);
 
 /* Progress: replaces the last line on the terminal; NULL: takes it away. */

@@ -21,8 +21,8 @@ struct survey {
     char damage[256]; /* in words */
 };
 
-/* Reads the file of an open dump once more.  0, also for a damaged dump: then all is about what stands
- * before the damage.  -ERR_SYSTEM or -ERR_INPUT if it cannot be read at all. */
+/* Reads the file of an open dump once more.  0, also for a damaged dump: then all is about what
+ * stands before the damage.  -ERR_SYSTEM or -ERR_INPUT if it cannot be read at all. */
 int survey_dump(const struct script *script, struct survey *to, struct err *err);
 
 #endif

@@ -262,7 +262,8 @@ static void player(const struct report *r, FILE *to)
             run->outages == 1 ? "outage" : "outages", duration_text(run->outages_ns, a));
     if (run->warm_up)
         fprintf(to,
-                "  %" PRIu64 " operations of the warm-up are only in the verdict and in the counts of "
+                "  %" PRIu64
+                " operations of the warm-up are only in the verdict and in the counts of "
                 "operations\n",
                 run->warm_up);
 }
