@@ -77,6 +77,17 @@ static void find_oldest(const struct player *p, const struct destination *to,
     }
 }
 
+/* A server that keeps its connections, or has none (UDP), but answers nothing, is out, too. */
+static void begin_outages(struct player *p, const struct destination *to)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct connection *c = p->all[i];
+
+        if (c->to == to && c->outstanding && c->lost_at == NO_TIME)
+            c->lost_at = to->last_answer;
+    }
+}
+
 static int tell_silence(struct player *p, struct destination *to, int64_t silence, struct err *err)
 {
     const struct play *oldest[OLDEST] = { 0 };
@@ -84,6 +95,7 @@ static int tell_silence(struct player *p, struct destination *to, int64_t silenc
     int len;
 
     to->told = true;
+    begin_outages(p, to);
     find_oldest(p, to, oldest);
     len = snprintf(note, sizeof(note), "%s has answered nothing for %.1f s",
                    net_address_text(to->address, address), (double)silence / 1e9);

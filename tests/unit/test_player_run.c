@@ -298,6 +298,8 @@ static void test_silence(void **state)
             assert_int_equal(l.steps[i].got, i < 5 + 8 ? VERDICT_AS_RECORDED : VERDICT_NOT_PLAYED);
     assert_string_equal(l.tally.ended_early, "the server answered no more");
     assert_non_null(strstr(l.first_note, "operation 5 (GETATTR, id 4711)"));
+    assert_int_equal(l.tally.outages, 1);
+    assert_true(l.tally.outages_ns >= l.setup.give_up);
     lab_end();
 }
 
