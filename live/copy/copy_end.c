@@ -207,6 +207,19 @@ int copy_make_again(struct copy *copy, struct mirror_object *object, struct err 
                : 0;
 }
 
+int copy_leave_out(struct copy *copy, struct mirror_object *object, struct err *err)
+{
+    const struct copy_host *host = &copy->setup.host;
+
+    if (host->is_wanted(host->ctx, object))
+        return 0;
+    if (mirror_set_sut_handle(copy->setup.mirror, object, (struct bytes){ 0 }, err) < 0)
+        return -ERR_SYSTEM;
+    return copy_leaves(copy, object, MIRROR_EXCLUDED, "its new name is excluded", err) < 0
+               ? -err->code
+               : 1;
+}
+
 static int tell_failure(struct job *job, struct err *err)
 {
     struct copy *copy = job->copy;

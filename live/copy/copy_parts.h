@@ -289,6 +289,9 @@ int copy_leaves(struct copy *copy, struct mirror_object *object, enum mirror_sta
 int copy_lose(struct copy *copy, struct mirror_object *object, struct err *err);
 /* The same, and its directory makes it again. */
 int copy_make_again(struct copy *copy, struct mirror_object *object, struct err *err);
+/* Returns 1 if the host does not want the object any more, since it has another name on the
+ * reference: its handle is forgotten, its state is MIRROR_EXCLUDED.  0: it wants it. */
+int copy_leave_out(struct copy *copy, struct mirror_object *object, struct err *err);
 int copy_job_settle(struct job *job, struct err *err);
 bool copy_is_pausing(const struct copy *copy, const struct mirror_object *object);
 void copy_forget_pause(struct copy *copy, const struct mirror_object *object);

@@ -4,6 +4,7 @@
  * One name on the SUT has to go.  What has it may live on under another name: if the reference
  * still has the object, it is not removed by its last name, but put into the scratch directory.
  * A directory that is not empty goes there, too, and is removed by and by.
+ * What the host does not want under its new name is removed.
  */
 #include "copy/copy_parts.h"
 
@@ -155,13 +156,22 @@ static int keep_alive(struct lane *lane, struct err *err)
 
 static int took_alive(struct lane *lane, struct bytes body, struct err *err)
 {
+    struct copy *copy = lane->job->copy;
     struct GETATTR3res res;
     uint32_t status = copy_lane_result(lane, body, &res);
+    struct mirror_object *object =
+        mirror_find_sut(copy->setup.mirror, handle_bytes(&lane->work.found));
+    bool is_last_name = lane->work.found_type == NF3DIR || lane->work.found_nlink <= 1;
+    int left = 0;
 
     if (status && !status_is_gone(status))
         return copy_job_refused(lane, status);
-    return status || lane->job->copy->scratch.stash_count >= STASH_MAX ? remove_dead(lane, err)
-                                                                       : keep_alive(lane, err);
+    if (!status && object && is_last_name)
+        left = copy_leave_out(copy, object, err);
+    if (left < 0)
+        return left;
+    return status || left || copy->scratch.stash_count >= STASH_MAX ? remove_dead(lane, err)
+                                                                    : keep_alive(lane, err);
 }
 
 int copy_name_displace(struct lane *lane, lane_fn *then, struct err *err)

@@ -381,11 +381,16 @@ static int look_at_stash(struct job *job, struct err *err)
     while (s->looked < s->stash_count) {
         struct mirror_object *object = mirror_at(m, s->stashes[s->looked].object);
         char name[SCRATCH_NAME];
+        int left = 0;
 
         if (s->stashes[s->looked].is_pending) {
             s->looked++;
             continue;
         }
+        if (object && object->state != MIRROR_GONE)
+            left = copy_leave_out(job->copy, object, err);
+        if (left < 0)
+            return left;
         if (!object || object->state == MIRROR_GONE || !object->sut_handle_len) {
             copy_scratch_drop(job->copy, s->stashes[s->looked].object);
             continue;

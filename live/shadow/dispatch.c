@@ -218,11 +218,14 @@ static int take_new(struct shadow *s, struct request *r, struct err *err)
 {
     const struct effect *e = effect_of(r);
     struct mirror_object *object = e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
+    bool wants;
 
     if (!object || !e->succeeded || !effect_makes_name(e) || r->overlap & OVERLAP_NAME ||
         object->state != MIRROR_UNKNOWN || object->sut_handle_len || !known_is_new(s, object->id))
         return 0;
-    if (!paths_want(s, object))
+    if (paths_decide(s, object, &wants, err) < 0)
+        return -err->code;
+    if (!wants)
         return mirror_set_state(s->mirror, object, MIRROR_EXCLUDED, err);
     teelog_remade(s->log, object->id);
     r->has_made = true;

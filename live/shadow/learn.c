@@ -61,6 +61,7 @@ static int learn_name(struct shadow *s, const struct record_name *record, struct
     }
     if (record->event == NAME_MOVED)
         s->moved = object->id;
+    paths_named(s, object, record->event == NAME_MOVED);
     return mirror_add_name(s->mirror, object, parent, record->name, err);
 }
 

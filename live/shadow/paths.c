@@ -79,3 +79,59 @@ bool paths_want(const struct shadow *s, const struct mirror_object *object)
     buf_free(&path);
     return wants;
 }
+
+int paths_decide(struct shadow *s, const struct mirror_object *object, bool *wants,
+                 struct err *err)
+{
+    struct known *k;
+
+    *wants = paths_want(s, object);
+    if (*wants)
+        return 0;
+    k = known_get(s, object->id, err);
+    if (!k)
+        return -err->code;
+    k->is_unwanted = true;
+    return 0;
+}
+
+static bool is_unwanted(const struct shadow *s, const struct mirror_object *object)
+{
+    return object->state == MIRROR_EXCLUDED && object->id < s->known_end &&
+           known_of(s, object->id)->is_unwanted;
+}
+
+void paths_named(struct shadow *s, const struct mirror_object *object, bool moved)
+{
+    bool has_patterns = s->setup.exclude.count || s->setup.only.count;
+
+    s->names_changed |=
+        has_patterns && ((moved && object->type == OBJECT_DIR) || is_unwanted(s, object));
+}
+
+/* What the SUT has no handle for is made by its directory. */
+static int queue(struct shadow *s, struct mirror_object *object, struct err *err)
+{
+    struct mirror_object *parent = mirror_at(s->mirror, object->parent);
+
+    known_of(s, object->id)->is_unwanted = false;
+    if (mirror_set_state(s->mirror, object, MIRROR_UNKNOWN, err) < 0)
+        return -err->code;
+    if (!parent || parent->state != MIRROR_SYNCHRONIZED)
+        return 0;
+    if (!object->sut_handle_len || !object->type)
+        return dispatch_again(s, parent, s->position, err);
+    copy_wake(s->copy);
+    return mirror_set_state(s->mirror, object, MIRROR_QUEUED, err);
+}
+
+int paths_look(struct shadow *s, struct err *err)
+{
+    if (!s->names_changed)
+        return 0;
+    s->names_changed = false;
+    for (struct mirror_object *o = mirror_next(s->mirror, NULL); o; o = mirror_next(s->mirror, o))
+        if (is_unwanted(s, o) && o->name_len && paths_want(s, o) && queue(s, o, err) < 0)
+            return -err->code;
+    return 0;
+}

@@ -45,7 +45,11 @@ static bool is_quiet(void *ctx, const struct mirror_object *object, uint64_t bef
 
 static bool is_wanted(void *ctx, const struct mirror_object *object)
 {
-    return paths_want(ctx, object);
+    struct err unseen; /* no memory: it stays excluded under other names, too */
+    bool wants;
+
+    paths_decide(ctx, object, &wants, &unseen);
+    return wants;
 }
 
 static int on_synchronized(void *ctx, struct mirror_object *object, struct err *err)

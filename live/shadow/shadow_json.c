@@ -34,7 +34,7 @@ const struct teelog_counts *shadow_verdicts(const struct shadow *s)
 
 bool shadow_is_synchronized(const struct shadow *s)
 {
-    return !s->open_count && shadow_has_copied_all(s);
+    return !s->open_count && !s->names_changed && shadow_has_copied_all(s);
 }
 
 bool shadow_has_copied_all(const struct shadow *s)

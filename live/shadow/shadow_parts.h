@@ -72,6 +72,7 @@ struct known {
     uint64_t is_linked : 1;  /* and these are more than one */
     uint64_t was_linked : 1; /* has or had more than one name, on one of the servers */
     uint64_t has_rare : 1;   /* known_rare_find */
+    uint64_t is_unwanted : 1; /* that is why it is excluded: a name can change it (paths.c) */
     uint64_t played : 44;    /* when it was synchronized: known_played */
     uint64_t epoch : 20;     /* how often it ceased to be synchronized, or to be, modulo 2^20 */
 };
@@ -208,6 +209,7 @@ struct shadow {
     uint64_t gone_unknown, moved_unknown;
     uint32_t removed[2], moved; /* objects that lost a name by the operation that ends now */
     bool removed_unknown;       /* and so did one that is not known */
+    bool names_changed;         /* so that more objects may be wanted */
     struct reading readings[READINGS];
     uint64_t reading_used; /* the latest number */
     struct listings listings;
@@ -480,5 +482,12 @@ int scrub_replied(struct shadow *s, const struct record_operation *operation, st
 /* --- paths.c */
 
 bool paths_want(const struct shadow *s, const struct mirror_object *object);
+/* The same, of an object that is to be excluded if it is not wanted. */
+int paths_decide(struct shadow *s, const struct mirror_object *object, bool *wants,
+                 struct err *err);
+/* The object got another name, and |moved| there. */
+void paths_named(struct shadow *s, const struct mirror_object *object, bool moved);
+/* Queues what is wanted since it, or a directory above it, got another name. */
+int paths_look(struct shadow *s, struct err *err);
 
 #endif

@@ -399,7 +399,8 @@ int verdicts_look(void *ctx, struct err *err)
 {
     struct shadow *s = ctx;
 
-    if (gaps_end_calls(s, err) < 0 || run(s, err) < 0 || open_times_look(s, err) < 0)
+    if (gaps_end_calls(s, err) < 0 || run(s, err) < 0 || open_times_look(s, err) < 0 ||
+        paths_look(s, err) < 0)
         return -err->code;
     learn_forget_gone(s);
     return loop_set(s->loop, &s->look, loop_now(s->loop) + PATIENCE / 4, err);

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=120
+"""nfstee shadow --exclude and --only, when objects get a name that is wanted, or one that is not."""
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
+from expecting import expect, failures  # noqa: E402
+from model_xdr import CREATE, GUARDED, LINK, MKDIR, OK, READ, RENAME, WRITE  # noqa: E402
+from nfstee_shadow import fates, find, no_trees_differ, small_tree  # noqa: E402
+from tee_traffic import Shadow, attached, mounted, names, servers, settle, tree  # noqa: E402
+
+
+class Run:
+    """|away|: the directory that is not wanted."""
+
+    def __init__(self, folder, *options, away=b"d0"):
+        self.reference, self.sut = servers()
+        self.folder, self.options, self.away = folder, options, b"/" + away
+
+    def __enter__(self):
+        self.reference.__enter__()
+        self.sut.__enter__()
+        self.relay = attached(self.folder, self.reference).__enter__()
+        self.client, self.root = mounted(self.relay)
+        small_tree(self.client, self.root)
+        self.shadow = Shadow(self.folder, self.relay, self.sut, *self.options).__enter__()
+        settle(self.shadow)
+        return self
+
+    def __exit__(self, *error):
+        for what in self.shadow, self.relay, self.sut, self.reference:
+            what.__exit__(*error)
+
+    def find(self, name):
+        return find(self.client, self.root, name)
+
+    def make(self, procedure, directory, name):
+        _, fields = self.client.nfs(procedure, {"object": directory, "name": name, "how": GUARDED, "settings": {}})
+        return fields["handle"]
+
+    def write(self, file):
+        self.client.nfs(WRITE, {"object": file, "offset": 0, "count": 3000, "stable": 2, "data": [(3000, 65)]})
+
+    def move(self, a, name, b, to):
+        status, _ = self.client.nfs(RENAME, {"object": a, "name": name, "object2": b, "name2": to})
+        expect("RENAME of %r" % name, status, OK)
+
+    def is_same(self, what):
+        self.shadow.wait_for(lambda: not settle(self.shadow)["copy"]["scratch"], "end of what is between two names")
+        no_trees_differ(what, self.reference, self.sut, without=(self.away,))
+        found = [p for p in tree(*mounted(self.sut)) if p.startswith(self.away + b"/")]
+        expect("what is on the SUT although it is not wanted, " + what, found, [])
+
+    def are_compared(self, what, ask, count=3):
+        before = settle(self.shadow)
+        for _ in range(count):
+            ask()
+        expect(what, fates(before, settle(self.shadow)), {"all": count, "compared": count})
+
+    def ends(self):
+        expect("differences", self.shadow.stop()[1]["verdicts"]["differ"], 0)
+
+
+def excluded(folder):
+    with Run(folder, "--exclude", "/d0", "--exclude", "*.tmp") as run:
+        root, d0, d1 = run.root, run.find(b"d0"), run.find(b"d1")
+        new = run.make(CREATE, root, b"new.tmp")
+        run.write(new)
+        run.make(CREATE, run.make(MKDIR, root, b"dir.tmp"), b"in it")
+        run.move(root, b"new.tmp", root, b"new")
+        run.move(root, b"dir.tmp", root, b"dir")
+        run.move(d0, b"f0", d1, b"from d0")
+        linked = run.make(CREATE, root, b"linked.tmp")
+        run.write(linked)
+        run.move(root, b"linked.tmp", root, b"linked")
+        run.client.nfs(LINK, {"object": linked, "object2": d1, "name2": b"link"})
+        run.is_same("names that are wanted")
+        run.are_compared("READs of what is wanted now",
+                         lambda: run.client.nfs(READ, {"object": new, "offset": 0, "count": 100}))
+        run.move(d1, b"f0", d0, b"to d0")
+        run.move(root, b"d2", d0, b"d2")
+        run.is_same("names that are not wanted")
+        run.are_compared("listings beside what is not wanted", lambda: names(run.client, root))
+        run.move(d0, b"d2", root, b"d2")
+        run.is_same("names that are wanted again")
+        run.ends()
+
+
+def only(folder):
+    with Run(folder, "--only", "/d1", "--only", "/d2", away=b"d0") as run:
+        root, d0, d1 = run.root, run.find(b"d0"), run.find(b"d1")
+        run.move(d0, b"f1", d1, b"from d0")
+        run.is_same("a file that is wanted now")
+        run.move(d1, b"f1", d0, b"to d0")
+        run.move(root, b"d2", d0, b"d2")
+        run.is_same("what is not wanted any more")
+        run.are_compared("listings", lambda: names(run.client, root))
+        run.ends()
+
+
+def main():
+    for test in excluded, only:
+        with tempfile.TemporaryDirectory() as folder:
+            test(folder)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
