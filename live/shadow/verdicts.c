@@ -418,6 +418,8 @@ int verdicts_all(struct shadow *s, struct err *err)
     s->is_ending = true;
     for (r = request_at(s, s->pending.first); r; r = request_at(s, r->next))
         if (r->stage != STAGE_ANSWERED || r->is_unlearnt) {
+            s->counts.in_flight -= r->stage == STAGE_SENT || r->stage == STAGE_ASKING;
+            s->counts.waiting -= r->stage != STAGE_ANSWERED;
             r->stage = STAGE_ANSWERED;
             rest_of(r)->fate = FATE_SUT_SLOW;
         }

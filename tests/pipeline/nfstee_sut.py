@@ -184,6 +184,23 @@ def many_wait():
             expect("differences of requests that waited", (code, totals["verdicts"]["differ"]), (0, 0))
 
 
+def ends_while_it_hangs():
+    """Each request is counted once, also one that still waits for the SUT."""
+    reference, sut = servers()
+    with tempfile.TemporaryDirectory() as folder, reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        with Shadow(folder, relay, sut) as shadow:
+            settle(shadow)
+            sut.process.send_signal(signal.SIGSTOP)
+            for _ in range(20):
+                client.nfs(GETATTR, {"object": root})
+            shadow.wait_for(lambda: shadow.statistics()["requests"]["waiting"] >= 20, "waiting requests")
+            requests = shadow.stop()[1]["requests"]
+            sut.process.send_signal(signal.SIGCONT)
+            expect("requests that did not end", {k: v for k, v in requests.items() if v},
+                   {"all": 20, "sut_slow": 20})
+
+
 class Hostile(Client):
     """Changes some bytes of some calls, and cuts others off."""
 
@@ -224,6 +241,7 @@ def hostile():
 
 def main():
     hostile()
+    ends_while_it_hangs()
     many_wait()
     reference, sut = servers()
     with tempfile.TemporaryDirectory() as folder, reference, Wire(reference) as behind, \
