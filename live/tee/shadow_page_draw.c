@@ -28,7 +28,7 @@ static void verdict(struct page *page, const struct teelog_counts *t)
 
     if (t->differ)
         page_put(page, "<p class=\"verdict bad\">%s of %s pairs of answers differ.</p>\n",
-                 count_text(t->differ, a), count_text(t->pairs - t->scrubbed, b));
+                 count_text(t->differ, a), count_text(t->pairs, b));
     else if (t->agree)
         page_put(page,
                  "<p class=\"verdict good\">%s pairs of answers agree, and none differs.</p>\n",

@@ -56,7 +56,6 @@ static void example(struct teelog *log, struct teelog_group *g, const struct dif
         d->object && d->object <= log->rows.count ? log->rows.rows[d->object].object : 0;
 
     g->time = log->pair.half[REF].call_time;
-    g->pair = log->counts.pairs;
     for (int side = 0; side < SIDES; side++)
         snprintf(g->text[side], sizeof(g->text[side]), "%s", d->text[side] ? d->text[side] : "");
     if (object && log->host.path_of && log->host.path_of(log->host.ctx, object, &path) == 0)
@@ -93,6 +92,12 @@ void tee_group_add(struct teelog *log, const struct difference *d)
         tee_command(log, i);
     }
     g->count++;
+}
+
+void tee_groups_logged(struct teelog *log, uint64_t number)
+{
+    for (uint32_t i = log->known_groups; i < log->group_count; i++)
+        log->groups[i].pair = number;
 }
 
 const char *teelog_kind_name(int kind)

@@ -59,7 +59,7 @@ static void sample_clock(struct teelog *log, int side)
         steps_note(&log->steps[side], e, &unseen); /* no memory: the coarsest one is known */
         if (clock->seen & (clock->seen - 1) && clock->seen % 1024)
             return;
-    } else if (log->counts.pairs) {
+    } else if (log->judged) {
         return;
     }
     if (clock_estimate(clock, &what.clock_offset, &what.clock_error, &what.granularity))
@@ -203,6 +203,7 @@ static int log_pair(struct teelog *log, const struct tee_pair *given, uint32_t c
     if (log->log_err.code)
         return 0;
     v->number = what.number;
+    tee_groups_logged(log, what.number);
     log->counts.logged++;
     tee_rows_logged(log, given->object);
     return 0;
@@ -237,6 +238,7 @@ static int log_listing(struct teelog *log, const struct tee_listing *l, uint32_t
         if (!i)
             v->number = what.number;
     }
+    tee_groups_logged(log, v->number);
     tee_rows_logged(log, l->pair.object);
     return 0;
 }
@@ -251,6 +253,7 @@ static void count(struct teelog *log, const struct tee_verdict *v)
         c->scrubs_differ += v->what == TEE_DIFFERS;
         return;
     }
+    c->pairs++;
     c->agree += v->what == TEE_AGREES;
     c->differ += v->what == TEE_DIFFERS;
     c->withheld += v->what == TEE_WITHHELD;
@@ -263,7 +266,8 @@ static int judge(struct teelog *log, const struct tee_pair *given, struct tee_ve
 {
     log->verdict = v;
     log->left_entry = false;
-    log->pair.id = (int64_t)++log->counts.pairs;
+    log->known_groups = log->group_count;
+    log->pair.id = (int64_t)++log->judged;
     log->pair.kind = ALIGN_PAIR;
     log->pair.overlap = given->overlap;
     if (fill_rows(log, given, err) < 0)
@@ -274,7 +278,7 @@ static int judge(struct teelog *log, const struct tee_pair *given, struct tee_ve
 static int finish_listing(struct teelog *log, struct tee_listing *l, struct tee_verdict *v,
                           struct err *err)
 {
-    const int64_t id = (int64_t)log->counts.pairs + 1;
+    const int64_t id = (int64_t)log->judged + 1;
     struct tee_pair first = l->pair;
     uint32_t conditions;
     int result;
@@ -325,7 +329,7 @@ static int take_listing(struct teelog *log, const struct tee_pair *given, struct
 int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_verdict *v,
                 struct err *err)
 {
-    const int64_t id = (int64_t)log->counts.pairs + 1;
+    const int64_t id = (int64_t)log->judged + 1;
     struct tee_pair part = *given;
     uint32_t conditions;
 
@@ -339,7 +343,8 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
         return take_listing(log, given, v, err);
     if (!given->reference || !log->sut.last) { /* the engine took the call for one that it knows */
         v->what = TEE_WITHHELD;
-        log->counts.withheld++;
+        log->counts.pairs += !given->scrubs;
+        log->counts.withheld += !given->scrubs;
         return 0;
     }
     tee_half_fill(&log->pair.half[REF], given->reference, id);

@@ -95,8 +95,9 @@ struct teelog {
     struct tee_stream stream[SIDES];
     struct err log_err; /* the first one of the disk: nothing is logged any more */
     struct teelog_counts counts;
+    uint64_t judged; /* pairs, with those of |scrubs| */
     struct teelog_group groups[TEELOG_GROUPS];
-    uint32_t group_count;
+    uint32_t group_count, known_groups; /* the latter: before the pair at hand */
     uint64_t further; /* differences of more kinds */
     struct tee_listing listings[TEELOG_LISTINGS];
     uint64_t listing_bytes, listing_order, listing_numbers;
@@ -200,6 +201,8 @@ void tee_half_fill(struct judge_half *half, const struct record_operation *opera
 
 /* groups.c */
 void tee_group_add(struct teelog *log, const struct difference *difference);
+/* The pair at hand has this number in the log: it is the first one of groups that it began. */
+void tee_groups_logged(struct teelog *log, uint64_t number);
 int tee_summary_write(struct teelog *log, struct err *err);
 
 /* commands.c: the command of on_mismatch, for a group's first difference */

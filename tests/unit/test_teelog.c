@@ -383,6 +383,41 @@ static void left_listings_are_counted(void **state)
 }
 
 /* Once for each kind; one command at a time, and nobody waits for it. */
+/* An example is found in the log by its pair's number.  What a scrub compares is no pair of
+ * clients. */
+static void examples_have_numbers_of_the_log(void **state)
+{
+    struct nfsr_summary seen[SIDES];
+    struct attributes_given sut = plain;
+    const struct teelog_group *groups;
+    struct world w;
+    uint32_t count;
+    uint64_t further;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .log_max = 1 << 20 });
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(getattr(&w, &plain, &plain), TEE_AGREES);
+    sut.mode = 0600;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    assert_int_equal(w.verdict.number, 1);
+    w.next.scrubs = true;
+    assert_int_equal(getattr(&w, &plain, &plain), TEE_AGREES);
+    sut = plain;
+    sut.size = 99;
+    w.next.scrubs = true;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    groups = teelog_groups(w.log, &count, &further);
+    assert_int_equal(count, 2);
+    assert_int_equal(groups[0].pair, 1);
+    assert_int_equal(groups[1].pair, 2);
+    assert_int_equal(teelog_counts(w.log)->pairs, 4);
+    assert_int_equal(teelog_counts(w.log)->agree, 3);
+    assert_int_equal(teelog_counts(w.log)->differ, 1);
+    assert_int_equal(teelog_counts(w.log)->scrubbed, 2);
+    end(&w, seen);
+}
+
 static void the_first_of_each_kind_runs_a_command(void **state)
 {
     static const char command[] = "sleep 0.1; echo \"$NFSTEE_KIND $NFSTEE_OPERATION "
@@ -471,6 +506,7 @@ int main(void)
         cmocka_unit_test(names_that_change),
         cmocka_unit_test(listings_wait_for_their_ends),
         cmocka_unit_test(left_listings_are_counted),
+        cmocka_unit_test(examples_have_numbers_of_the_log),
         cmocka_unit_test(the_first_of_each_kind_runs_a_command),
         cmocka_unit_test(refuses_a_used_directory),
     };
