@@ -154,6 +154,19 @@ static int path_of(void *ctx, uint32_t id, struct buf *to)
     return object ? mirror_path(s->mirror, object, to) : 0;
 }
 
+/* What DIR/summary.json has of the shadow. */
+static int append_summary(void *ctx, struct buf *to)
+{
+    struct json j = { .to = to };
+
+    if (buf_append(to, ",\"shadow\":", 10) < 0)
+        return -ERR_SYSTEM;
+    json_object(&j, NULL);
+    shadow_json(ctx, &j);
+    json_object_end(&j);
+    return j.failed ? -ERR_SYSTEM : 0;
+}
+
 static void on_sut_message(void *ctx, const struct rpc_client_message *message)
 {
     struct shadow *s = ctx;
@@ -288,6 +301,7 @@ static int open_parts(struct shadow *s, struct err *err)
     s->log = teelog_open(s->loop, s->setup.log, &s->setup.logging, &log, err);
     if (!s->log)
         return err_prefix(err, "--log");
+    teelog_set_summary(s->log, append_summary, s);
     if (scrub_begin(s, err) < 0)
         return -err->code;
     return shadow_sut_root(s, (struct bytes){ s->setup.sut.root, s->setup.sut.root_len }, err);
