@@ -19,6 +19,7 @@ enum { PATIENCE = 30 /* s */ };
 struct hand_over {
     struct loop *loop;
     struct watch watch;
+    struct watch guest; /* who connected last, and has not said what it wants; fd -1: nobody */
     struct local_socket local;
     struct hand_over_host host;
 };
@@ -55,10 +56,30 @@ static int send_sockets(int fd, const int *sockets, uint32_t count, struct err *
     return 0;
 }
 
+/* Returns its descriptor, or -1. */
+static int take_guest(struct hand_over *h)
+{
+    int fd = h->guest.fd;
+
+    if (fd >= 0)
+        loop_unwatch(h->loop, &h->guest);
+    h->guest.fd = -1;
+    return fd;
+}
+
+static void drop_guest(struct hand_over *h)
+{
+    int fd = take_guest(h);
+
+    if (fd >= 0)
+        close(fd);
+}
+
 static void stop_listening(struct hand_over *h)
 {
     int fd = h->watch.fd;
 
+    drop_guest(h);
     if (fd < 0)
         return;
     loop_unwatch(h->loop, &h->watch);
@@ -67,19 +88,47 @@ static void stop_listening(struct hand_over *h)
 }
 
 /* The successor listens on the same path, so this one must be gone before it has the message. */
-static int on_successor(void *ctx, uint32_t events, struct err *err)
+static int give(struct hand_over *h, int fd, struct err *err)
 {
-    struct hand_over *h = ctx;
     int sockets[HAND_OVER_SOCKETS];
-    int result, fd = accept4(h->watch.fd, NULL, NULL, SOCK_CLOEXEC);
+    int result;
 
-    (void)events;
-    if (fd < 0)
-        return 0; /* gone */
     stop_listening(h);
     result = send_sockets(fd, sockets, h->host.release(h->host.ctx, sockets), err);
     close(fd);
     return result < 0 ? result : h->host.given(h->host.ctx, err);
+}
+
+static int on_guest(void *ctx, uint32_t events, struct err *err)
+{
+    struct hand_over *h = ctx;
+    char text[sizeof(HAND_OVER_MAGIC)];
+    ssize_t got = recv(h->guest.fd, text, sizeof(text), 0);
+
+    (void)events;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (got == sizeof(text) && memcmp(text, HAND_OVER_MAGIC, sizeof(text)) == 0)
+        return give(h, take_guest(h), err);
+    drop_guest(h);
+    return 0;
+}
+
+static int on_connection(void *ctx, uint32_t events, struct err *err)
+{
+    struct hand_over *h = ctx;
+    int fd = accept4(h->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    (void)events;
+    if (fd < 0)
+        return 0; /* gone */
+    drop_guest(h);
+    h->guest = (struct watch){ .fd = fd, .ready = on_guest, .ctx = h };
+    if (loop_watch(h->loop, &h->guest, EPOLLIN, err) == 0)
+        return 0;
+    h->guest.fd = -1;
+    close(fd);
+    return -err->code;
 }
 
 struct hand_over *hand_over_new(struct loop *loop, const char *path,
@@ -95,7 +144,8 @@ struct hand_over *hand_over_new(struct loop *loop, const char *path,
     h->loop = loop;
     h->host = *host;
     fd = local_socket_listen(&h->local, path, 1, err);
-    h->watch = (struct watch){ .fd = fd, .ready = on_successor, .ctx = h };
+    h->guest.fd = -1;
+    h->watch = (struct watch){ .fd = fd, .ready = on_connection, .ctx = h };
     if (fd >= 0 && loop_watch(loop, &h->watch, EPOLLIN, err) == 0)
         return h;
     if (fd >= 0) {
@@ -156,7 +206,9 @@ int hand_over_take(const char *path, int sockets[HAND_OVER_SOCKETS], struct err 
     fd = local_socket_connect(path, PATIENCE, &why);
     if (fd < 0) /* a relay that was killed leaves its socket; local_socket_listen says the rest */
         return 0;
-    count = receive(fd, sockets, err);
+    count = send(fd, HAND_OVER_MAGIC, sizeof(HAND_OVER_MAGIC), MSG_NOSIGNAL) < 0
+                ? err_set(err, ERR_SYSTEM, "%s", strerror(errno))
+                : receive(fd, sockets, err);
     close(fd);
     return count < 0 ? err_prefix(err, "%s", path) : count;
 }

@@ -4,9 +4,10 @@
  * A relay gives its listening sockets to its successor, through a Unix socket.  Connections that
  * wait to be accepted wait for the successor then; none is refused.
  *
- * The successor connects.  The relay releases what only one process can have, and then sends struct
- * hand_over_message with the sockets (SCM_RIGHTS).  So the successor can take the rest when it has
- * the message.
+ * The successor connects, and sends HAND_OVER_MAGIC.  The relay releases what only one process can
+ * have, and then sends struct hand_over_message with the sockets (SCM_RIGHTS).  So the successor
+ * can take the rest when it has the message.  Who connects and says something else, or nothing, has
+ * no effect: that is how others find out if somebody listens on a path.
  */
 #ifndef NFSDIGEST_RELAY_HAND_OVER_H
 #define NFSDIGEST_RELAY_HAND_OVER_H

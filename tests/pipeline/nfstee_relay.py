@@ -5,6 +5,7 @@
 ring gets.  The peers are this program, so any bytes can be sent; with ftnfsd, a client that sends its
 calls again while the relay is killed gets each executed once."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -429,6 +430,24 @@ def test_upgrade(folder):
             "connects"]), (0, "127.0.0.1:%d" % port))
         old.stop()
         relay.stop()
+        # who connects, but is no successor, has no effect
+        with Relay(nfsd.port, *options) as relay:
+            client = Client(relay)
+            for said in (None, b"", b"statistics\n", b"NFSTEE0\0", b"NFSTEE"):
+                with socket.socket(socket.AF_UNIX) as s:
+                    s.connect(folder + "/up")
+                    if said is not None:
+                        s.sendall(said)
+                        s.shutdown(socket.SHUT_WR)
+                        s.settimeout(30)
+                        with contextlib.suppress(ConnectionResetError):
+                            expect("an answer to %r" % said, s.recv(100), b"")
+            expect("the relay goes on", (client.nfs(GETATTR, {"object": root})[0], Client(relay).nfs(
+                GETATTR, {"object": root})[0]), (0, 0))
+            with socket.socket(socket.AF_UNIX) as silent:
+                silent.connect(folder + "/up")
+                with Relay(nfsd.port, *options, port=relay.port) as successor:
+                    expect("behind one that says nothing", Client(successor).nfs(GETATTR, {"object": root})[0], 0)
         # one that was killed leaves its socket
         relay = Relay(nfsd.port, *options).__enter__()
         relay.kill()
