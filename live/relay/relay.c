@@ -271,19 +271,22 @@ void relay_free(struct relay *relay)
 }
 
 /* The address that the system would connect from: a port can only be chosen together with one, if
- * clients on this machine have the same port at other addresses. */
+ * clients on this machine have the same port at other addresses.  One that cannot be used would
+ * make every connection fail. */
 int relay_find_local(const struct relay *relay, const struct net_address *server,
                      struct net_address *local, struct err *err)
 {
-    const struct source_port any = { .kind = SOURCE_PORT_ANY };
+    const struct source_port any = { .kind = SOURCE_PORT_ANY, .local = relay->setup.bind };
+    char host[NET_ADDRESS_TEXT], there[NET_ADDRESS_TEXT];
     int fd, error, result;
 
-    if (relay->setup.bind.family) {
-        *local = relay->setup.bind;
-        return 0;
+    if (source_port_connect(&any, server, SOCK_DGRAM, &fd, &error, err) < 0) {
+        net_address_text(server, there);
+        if (!any.local.family)
+            return err_prefix(err, "%s", there);
+        net_address_host_text(&any.local, host);
+        return err_prefix(err, "%s: from %s", there, host);
     }
-    if (source_port_connect(&any, server, SOCK_DGRAM, &fd, &error, err) < 0)
-        return -ERR_SYSTEM;
     result = net_address_of_socket(fd, local, err);
     close(fd);
     return result;

@@ -193,23 +193,41 @@ static int begin_listening(struct program *p, struct err *err)
     return listen_for_locks(p, "NSM", o->nsm_listen, &s->nsm, PORTMAP_NSM, err);
 }
 
+/* The first address of the name that can reach the server. */
+static int find_bind(const struct program *p, struct net_address *bind, struct err *err)
+{
+    enum { MOST = 16 };
+    const sa_family_t family = p->server.nfs.family;
+    struct net_address_name name = { .port = 0 };
+    struct net_address found[MOST];
+    int count;
+
+    if (snprintf(name.host, sizeof(name.host), "%s", p->options.bind) >= (int)sizeof(name.host))
+        return err_set(err, ERR_USAGE, "--bind: the name is too long");
+    count = net_address_resolve(&name, false, found, MOST, err);
+    if (count < 0)
+        return err_prefix(err, "--bind");
+    for (int i = 0; i < count; i++)
+        if (found[i].family == family) {
+            *bind = found[i];
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "--bind: %s is not an address of IPv%d, which the server has",
+                   p->options.bind, family == AF_INET6 ? 6 : 4);
+}
+
 static int begin_relay(struct program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
     struct relay_setup setup = { .limits = LISTEN_LIMITS,
                                  .ring = p->told.ring,
                                  .faults = p->told.faults };
-    struct net_address_name name = { .port = 0 };
 
     setup.transparent = o->transparent;
     setup.limits.connections = (uint32_t)o->connections;
     setup.limits.of_address = (uint32_t)o->of_address;
-    if (o->bind) {
-        if (snprintf(name.host, sizeof(name.host), "%s", o->bind) >= (int)sizeof(name.host))
-            return err_set(err, ERR_USAGE, "--bind: the name is too long");
-        if (net_address_resolve(&name, false, &setup.bind, 1, err) < 0)
-            return err_prefix(err, "--bind");
-    }
+    if (o->bind && find_bind(p, &setup.bind, err) < 0)
+        return -err->code;
     p->told.ports = setup.ports = ports_open(o->ports, err);
     if (!setup.ports)
         return err_prefix(err, "--ports");

@@ -534,6 +534,8 @@ def test_usage(folder):
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--mount-to",
               "127.0.0.1:1"], 2, "--mount-listen"),
             (["relay", "--listen", "192.0.2.1:0", "--to", "127.0.0.1:1"], 4, "192.0.2.1"),
+            (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--bind", "192.0.2.1"], 4, "from 192.0.2.1"),
+            (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--bind", "::1"], 2, "--bind"),
             (["ctl", folder + "/none", "help"], 4, "none")):
         run = subprocess.run([program, *words], capture_output=True, text=True, timeout=60)
         expect(" ".join(words), (run.returncode, text in run.stderr, run.stdout),
