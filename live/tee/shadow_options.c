@@ -33,6 +33,19 @@ static int add_text(void *to, const char *value, struct err *err)
     return 0;
 }
 
+/* What no path can match would be left out silently. */
+static int add_pattern(void *to, const char *value, struct err *err)
+{
+    size_t len = strlen(value);
+
+    if (!len || (strchr(value, '/') && (value[0] != '/' || value[len - 1] == '/')))
+        return err_set(err, ERR_USAGE,
+                       "\"%s\" is neither a name nor a path: paths begin with / at the export's "
+                       "root, and do not end with it",
+                       value);
+    return add_text(to, value, err);
+}
+
 static int set_record(void *to, const char *value, struct err *err)
 {
     *(bool *)to = strcmp(value, "all") == 0;
@@ -167,8 +180,8 @@ void shadow_options_begin(struct shadow_options *o, struct arg *args)
         { 0, "record", "WHAT", "log pairs that are \"differing\" (the default), or \"all\"", set_record, &o->record_all },
         { 0, "log-max", "SIZE", "log at most so much, and only count then", set_size, &o->log_max },
         { 0, "on-mismatch", "COMMAND", "run it with sh at the first difference of each kind", set_text, &o->on_mismatch },
-        { 0, "exclude", "PATTERN", "do not synchronize these names, or paths from the\nexport's root, and what is below; repeat it for more", add_text, &o->exclude },
-        { 0, "only", "PATTERN", "synchronize nothing else; repeat it for more", add_text, &o->only },
+        { 0, "exclude", "PATTERN", "do not synchronize these names, or paths from the\nexport's root, and what is below; repeat it for more", add_pattern, &o->exclude },
+        { 0, "only", "PATTERN", "synchronize nothing else; repeat it for more", add_pattern, &o->only },
         { 0, "sync-rate", "SIZE", "read at most so many bytes a second to synchronize", set_size, &o->sync_bytes },
         { 0, "sync-objects", "N", "synchronize at most N objects a second", set_count, &o->sync_objects },
         { 0, "order", "ORDER", "synchronize by \"popularity\" (the default), or by \"tree\":\nlevel by level from the root", set_order, &o->tree_order },

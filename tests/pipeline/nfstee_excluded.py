@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=120
 """nfstee shadow --exclude and --only, when objects get a name that is wanted, or one that is not."""
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -12,6 +14,8 @@ from expecting import expect, failures  # noqa: E402
 from model_xdr import CREATE, GUARDED, LINK, MKDIR, OK, READ, RENAME, WRITE  # noqa: E402
 from nfstee_shadow import fates, find, no_trees_differ, small_tree  # noqa: E402
 from tee_traffic import Shadow, attached, mounted, names, servers, settle, tree  # noqa: E402
+
+PROGRAM = os.path.join(os.environ["BUILD"], "bin", "nfstee")
 
 
 class Run:
@@ -102,8 +106,19 @@ def only(folder):
         run.ends()
 
 
+def refused(folder):
+    """Patterns that no path can match."""
+    for option in "--exclude", "--only":
+        for pattern in "", "home/a", "d0/", "/d0/", "/":
+            done = subprocess.run([PROGRAM, "shadow", "--attach", folder + "/none", "--relay", "nfs://127.0.0.1:1/a",
+                                   "--sut", "nfs://127.0.0.1:1/a", "--log", folder + "/log", option, pattern],
+                                  capture_output=True, text=True, check=False, timeout=60)
+            expect("%s %r: %s" % (option, pattern, done.stderr),
+                   (done.returncode, '%s: "%s"' % (option, pattern) in done.stderr), (2, True))
+
+
 def main():
-    for test in excluded, only:
+    for test in excluded, only, refused:
         with tempfile.TemporaryDirectory() as folder:
             test(folder)
     return 1 if failures else 0
