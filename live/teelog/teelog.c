@@ -17,11 +17,18 @@ enum { ROW_BYTES = 1100 }; /* with its values in the judge; measured */
 
 /* --- records of the reference */
 
+static bool is_full(const struct teelog *log)
+{
+    return log->options.log_max && log->counts.log_bytes >= log->options.log_max;
+}
+
 int teelog_reference_record(struct teelog *log, const struct record *record, struct err *err)
 {
     struct record name;
 
     (void)err;
+    if (is_full(log)) /* no operation comes that could need it */
+        return 0;
     switch ((enum record_kind)record->kind) {
     case RECORD_FLOW:
     case RECORD_CREDENTIAL:
@@ -175,8 +182,7 @@ static bool may_log(struct teelog *log, const struct tee_verdict *v)
     if (v->what != TEE_DIFFERS && !log->options.record_all && !tells_clock)
         return false;
     log->clock_pairs += tells_clock;
-    if (!log->log_err.code &&
-        (!log->options.log_max || log->counts.log_bytes < log->options.log_max))
+    if (!log->log_err.code && !is_full(log))
         return true;
     log->counts.not_logged += v->what == TEE_DIFFERS;
     return false;

@@ -383,6 +383,33 @@ static void left_listings_are_counted(void **state)
 }
 
 /* Once for each kind; one command at a time, and nobody waits for it. */
+/* Objects and names are logged as they are found, and there can be millions. */
+static void the_log_is_bounded(void **state)
+{
+    enum { OBJECTS = 100000, MOST = 200000, BLOCK = 1 << 18 };
+    struct record r = { .kind = RECORD_OBJECT };
+    struct nfsr_summary seen[SIDES];
+    struct attributes_given sut = plain;
+    struct err err = { 0 };
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .log_max = MOST });
+    assert_int_equal(getattr(&w, &plain, &plain), TEE_AGREES); /* the engine's only object */
+    for (uint32_t i = 2; i <= OBJECTS; i++) {
+        r.object = (struct record_object){ .id = i,
+                                           .handle = { (const uint8_t *)&i, sizeof(i) },
+                                           .type = NF3REG };
+        assert_int_equal(teelog_reference_record(w.log, &r, &err), 0);
+    }
+    sut.mode = 0600;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    assert_int_equal(teelog_counts(w.log)->not_logged, 1);
+    assert_true(teelog_counts(w.log)->log_bytes < MOST + 2 * BLOCK);
+    end(&w, seen);
+    assert_in_range(seen[REF].records[RECORD_OBJECT], 2, OBJECTS / 2);
+}
+
 /* An example is found in the log by its pair's number.  What a scrub compares is no pair of
  * clients. */
 static void examples_have_numbers_of_the_log(void **state)
@@ -506,6 +533,7 @@ int main(void)
         cmocka_unit_test(names_that_change),
         cmocka_unit_test(listings_wait_for_their_ends),
         cmocka_unit_test(left_listings_are_counted),
+        cmocka_unit_test(the_log_is_bounded),
         cmocka_unit_test(examples_have_numbers_of_the_log),
         cmocka_unit_test(the_first_of_each_kind_runs_a_command),
         cmocka_unit_test(refuses_a_used_directory),
