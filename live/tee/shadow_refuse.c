@@ -46,6 +46,18 @@ static struct bytes name_marker(char name[MARKER_MAX])
     return (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) };
 }
 
+static int say_unable(const struct asking *sut, struct err *err)
+{
+    char text[BOUND_CALL_TEXT];
+
+    if (sut->status == NFS3ERR_ACCES || sut->status == NFS3ERR_PERM)
+        return err_set(err, ERR_USAGE,
+                       "--sut: root may not make files there: export it with no_root_squash, or "
+                       "see --sync-uid");
+    bound_call_status(&sut->call, sut->status, text);
+    return err_set(err, ERR_USAGE, "--sut: no file can be made there: %s", text);
+}
+
 static int refuse_same(struct asking *sut, struct asking *reference, struct err *err)
 {
     char name[MARKER_MAX];
@@ -60,10 +72,7 @@ static int refuse_same(struct asking *sut, struct asking *reference, struct err 
     if (asking_ask(sut, CREATE, &make, err) < 0)
         return -err->code;
     if (sut->status)
-        return err_set(
-            err, ERR_USAGE,
-            "--sut: root may not make files there: export it with no_root_squash, or see "
-            "--sync-uid");
+        return say_unable(sut, err);
     is_there = asking_find(reference, asked_handle(&roots[1]), marker, &found, err);
     if (is_there < 0 || asking_ask(sut, REMOVE, &drop, err) < 0)
         return -err->code;

@@ -334,6 +334,10 @@ def refused():
         for itself in reference, relay, other:
             refuses("the reference itself", itself, "--overwrite")
         refuses("the reference itself", reference, "--overwrite", host="localhost")
+        with Ftnfsd("--export", "/a(ro,no_root_squash)") as read_only, \
+                Ftnfsd("--export", "/a(no_root_squash)", "--fault", "CREATE:status=NFS3ERR_ACCES") as squashing:
+            refuses("NFS3ERR_ROFS", read_only)
+            refuses("no_root_squash", squashing)
         refuses("copied into itself", reference, "--overwrite", export="/a/d0")
         refuses("the reference's export is in that one", reference, "--overwrite", relay="/a/d0")
         expect("what stands on the SUT", no_trees_differ("refused", sut, sut), 14)
