@@ -85,6 +85,10 @@ static int on_failed(void *ctx, struct mirror_object *object, enum copy_why why,
     struct known_rare *rare;
 
     (void)tries, (void)text;
+    if (why == COPY_NO_POSITION && !s->counts.own && !s->counts.gaps)
+        return err_set(err, ERR_USAGE,
+                       "--relay: what is asked there does not pass the relay of --attach, so "
+                       "nothing can be copied: give that relay's address");
     if (!known_get(s, object->id, err))
         return -err->code;
     gaps_clear(s, object);
