@@ -211,7 +211,7 @@ int copy_leave_out(struct copy *copy, struct mirror_object *object, struct err *
 {
     const struct copy_host *host = &copy->setup.host;
 
-    if (host->is_wanted(host->ctx, object))
+    if (host->is_wanted(host->ctx, object, NULL, (struct bytes){ 0 }))
         return 0;
     if (mirror_set_sut_handle(copy->setup.mirror, object, (struct bytes){ 0 }, err) < 0)
         return -ERR_SYSTEM;

@@ -272,12 +272,15 @@ int copy_name_stands(struct lane *lane, struct err *err)
     struct copy *copy = lane->job->copy;
     const struct copy_host *host = &copy->setup.host;
     struct mirror_object *child = copy_name_child(lane);
+    const struct bytes name = { lane->work.name, lane->work.name_len };
     enum mirror_state state;
+    bool wants;
 
     if (!child || child->state == MIRROR_GONE)
         return copy_lane_done(lane, err);
+    wants = host->is_wanted(host->ctx, child, lane->job->object, name);
     state = child->state;
-    if (!host->is_wanted(host->ctx, child))
+    if (!wants)
         state = MIRROR_EXCLUDED;
     else if (lane->work.is_new || (state == MIRROR_UNKNOWN && !copy_is_pausing(copy, child)))
         state = MIRROR_QUEUED;

@@ -372,6 +372,24 @@ static int found_stashed(struct lane *lane, struct err *err)
     return look_at_stash(lane->job, err);
 }
 
+/* No directory is copied, or waits for that: so none makes the name that a stashed object has on
+ * the reference.  It may be a name that the host does not want, or one that it does not know. */
+static bool is_left(const struct copy *copy)
+{
+    const struct mirror *m = copy->setup.mirror;
+
+    return copy->scratch.wait >= wait_most && !copy->pause_count &&
+           !mirror_count_state(m, MIRROR_QUEUED) && !mirror_count_state(m, MIRROR_COPYING);
+}
+
+/* What does not wait for a name any more is to be dropped: it has no handle then. */
+static int let_go(struct copy *copy, struct mirror_object *object, struct err *err)
+{
+    int result = copy_leave_out(copy, object, err);
+
+    return result || !is_left(copy) ? result : copy_make_again(copy, object, err);
+}
+
 static int look_at_stash(struct job *job, struct err *err)
 {
     struct mirror *m = job->copy->setup.mirror;
@@ -381,16 +399,13 @@ static int look_at_stash(struct job *job, struct err *err)
     while (s->looked < s->stash_count) {
         struct mirror_object *object = mirror_at(m, s->stashes[s->looked].object);
         char name[SCRATCH_NAME];
-        int left = 0;
 
         if (s->stashes[s->looked].is_pending) {
             s->looked++;
             continue;
         }
-        if (object && object->state != MIRROR_GONE)
-            left = copy_leave_out(job->copy, object, err);
-        if (left < 0)
-            return left;
+        if (object && object->state != MIRROR_GONE && let_go(job->copy, object, err) < 0)
+            return -err->code;
         if (!object || object->state == MIRROR_GONE || !object->sut_handle_len) {
             copy_scratch_drop(job->copy, s->stashes[s->looked].object);
             continue;

@@ -223,7 +223,7 @@ static int take_new(struct shadow *s, struct request *r, struct err *err)
     if (!object || !e->succeeded || !effect_makes_name(e) || r->overlap & OVERLAP_NAME ||
         object->state != MIRROR_UNKNOWN || object->sut_handle_len || !known_is_new(s, object->id))
         return 0;
-    if (paths_decide(s, object, &wants, err) < 0)
+    if (paths_decide(s, object, NULL, (struct bytes){ 0 }, &wants, err) < 0)
         return -err->code;
     if (!wants)
         return mirror_set_state(s->mirror, object, MIRROR_EXCLUDED, err);

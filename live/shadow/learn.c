@@ -56,12 +56,13 @@ static int learn_name(struct shadow *s, const struct record_name *record, struct
             (struct name_gone){ parent->id, object->id,
                                 XXH3_64bits(record->name.data, record->name.len), s->position };
     if (record->event == NAME_REMOVED || record->event == NAME_GONE) {
-        mirror_remove_name(s->mirror, object, parent, record->name);
+        if (!mirror_remove_name(s->mirror, object, parent, record->name))
+            paths_nameless(s, object);
         return 0;
     }
     if (record->event == NAME_MOVED)
         s->moved = object->id;
-    paths_named(s, object, record->event == NAME_MOVED);
+    paths_named(s, object, parent, record);
     return mirror_add_name(s->mirror, object, parent, record->name, err);
 }
 
@@ -371,6 +372,9 @@ static int learn_entry(void *ctx, const struct effect_entry *entry)
                                        : NULL;
 
     l->it.after = &entry->attributes;
+    if (object && object->id < l->s->known_end && entry->attributes.type != OBJECT_DIR &&
+        entry->attributes.nlink > 1)
+        known_of(l->s, object->id)->was_linked = true;
     return object ? learn_unchanged(l->s, object, &l->it, l->err) : 0;
 }
 

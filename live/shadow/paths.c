@@ -61,38 +61,56 @@ static bool any_leads_to(const struct shadow_paths *paths, const char *path)
     return false;
 }
 
-bool paths_want(const struct shadow *s, const struct mirror_object *object)
+/* |path| becomes a text. */
+static bool wants_path(const struct shadow *s, struct buf *path, bool is_directory)
 {
     const struct shadow_paths *exclude = &s->setup.exclude, *only = &s->setup.only;
-    struct buf path = { 0 };
-    bool wants = true;
     char *text;
 
-    if (!exclude->count && !only->count)
+    if (buf_append(path, "", 1) < 0)
         return true;
-    if (mirror_path(s->mirror, object, &path) == 0 && buf_append(&path, "", 1) == 0) {
-        text = (char *)path.data;
-        wants = !any_matches(exclude, text) &&
-                (!only->count || any_matches(only, text) ||
-                 (object->type == OBJECT_DIR && any_leads_to(only, text)));
-    }
+    text = (char *)path->data;
+    return !any_matches(exclude, text) &&
+           (!only->count || any_matches(only, text) || (is_directory && any_leads_to(only, text)));
+}
+
+static bool has_patterns(const struct shadow *s)
+{
+    return s->setup.exclude.count || s->setup.only.count;
+}
+
+bool paths_hide_links(const struct shadow *s, uint32_t object)
+{
+    return has_patterns(s) && known_of(s, object)->was_linked;
+}
+
+bool paths_want(const struct shadow *s, const struct mirror_object *object)
+{
+    struct buf path = { 0 };
+    bool wants = true;
+
+    if (!has_patterns(s))
+        return true;
+    if (mirror_path(s->mirror, object, &path) == 0)
+        wants = wants_path(s, &path, object->type == OBJECT_DIR);
     buf_free(&path);
     return wants;
 }
 
-int paths_decide(struct shadow *s, const struct mirror_object *object, bool *wants,
-                 struct err *err)
+static bool wants_name(const struct shadow *s, const struct mirror_object *directory,
+                       struct bytes name, bool is_directory)
 {
-    struct known *k;
+    struct buf path = { 0 };
+    bool wants = true;
 
-    *wants = paths_want(s, object);
-    if (*wants)
-        return 0;
-    k = known_get(s, object->id, err);
-    if (!k)
-        return -err->code;
-    k->is_unwanted = true;
-    return 0;
+    if (!has_patterns(s))
+        return true;
+    if (mirror_path(s->mirror, directory, &path) == 0 &&
+        (directory->is_root || buf_append(&path, "/", 1) == 0) &&
+        buf_append(&path, name.data, name.len) == 0)
+        wants = wants_path(s, &path, is_directory);
+    buf_free(&path);
+    return wants;
 }
 
 static bool is_unwanted(const struct shadow *s, const struct mirror_object *object)
@@ -101,12 +119,48 @@ static bool is_unwanted(const struct shadow *s, const struct mirror_object *obje
            known_of(s, object->id)->is_unwanted;
 }
 
-void paths_named(struct shadow *s, const struct mirror_object *object, bool moved)
+/* One of several names is enough. */
+static bool wants_another(const struct shadow *s, const struct mirror_object *object)
 {
-    bool has_patterns = s->setup.exclude.count || s->setup.only.count;
+    if (object->type == OBJECT_DIR || mirror_names(s->mirror, object) < 2)
+        return false;
+    return (object->state != MIRROR_UNKNOWN && object->state != MIRROR_EXCLUDED) ||
+           (object->id < s->known_end && known_of(s, object->id)->is_wanted) ||
+           (object->name_len && paths_want(s, object));
+}
 
-    s->names_changed |=
-        has_patterns && ((moved && object->type == OBJECT_DIR) || is_unwanted(s, object));
+int paths_decide(struct shadow *s, struct mirror_object *object,
+                 const struct mirror_object *directory, struct bytes name, bool *wants,
+                 struct err *err)
+{
+    struct known *k;
+
+    *wants = directory ? wants_name(s, directory, name, object->type == OBJECT_DIR) ||
+                             wants_another(s, object)
+                       : paths_want(s, object);
+    if (*wants && !is_unwanted(s, object))
+        return 0;
+    k = known_get(s, object->id, err);
+    if (!k)
+        return -err->code;
+    k->is_unwanted = !*wants;
+    return *wants ? mirror_set_state(s->mirror, object, MIRROR_UNKNOWN, err) : 0;
+}
+
+void paths_named(struct shadow *s, const struct mirror_object *object,
+                 const struct mirror_object *parent, const struct record_name *record)
+{
+    if (!has_patterns(s))
+        return;
+    s->names_changed |= (record->event == NAME_MOVED && object->type == OBJECT_DIR) ||
+                        is_unwanted(s, object);
+    known_of(s, object->id)->is_wanted |=
+        object->type != OBJECT_DIR && wants_name(s, parent, record->name, false);
+}
+
+void paths_nameless(struct shadow *s, const struct mirror_object *object)
+{
+    known_of(s, object->id)->is_wanted = false;
 }
 
 /* What the SUT has no handle for is made by its directory. */
@@ -117,12 +171,12 @@ static int queue(struct shadow *s, struct mirror_object *object, struct err *err
     known_of(s, object->id)->is_unwanted = false;
     if (mirror_set_state(s->mirror, object, MIRROR_UNKNOWN, err) < 0)
         return -err->code;
-    if (!parent || parent->state != MIRROR_SYNCHRONIZED)
-        return 0;
-    if (!object->sut_handle_len || !object->type)
-        return dispatch_again(s, parent, s->position, err);
     copy_wake(s->copy);
-    return mirror_set_state(s->mirror, object, MIRROR_QUEUED, err);
+    if (object->sut_handle_len && object->type)
+        return mirror_set_state(s->mirror, object, MIRROR_QUEUED, err);
+    return parent && parent->state == MIRROR_SYNCHRONIZED
+               ? dispatch_again(s, parent, s->position, err)
+               : 0;
 }
 
 int paths_look(struct shadow *s, struct err *err)
@@ -131,7 +185,9 @@ int paths_look(struct shadow *s, struct err *err)
         return 0;
     s->names_changed = false;
     for (struct mirror_object *o = mirror_next(s->mirror, NULL); o; o = mirror_next(s->mirror, o))
-        if (is_unwanted(s, o) && o->name_len && paths_want(s, o) && queue(s, o, err) < 0)
+        if (is_unwanted(s, o) &&
+            (known_of(s, o->id)->is_wanted || (o->name_len && paths_want(s, o))) &&
+            queue(s, o, err) < 0)
             return -err->code;
     return 0;
 }

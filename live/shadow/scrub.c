@@ -119,7 +119,7 @@ static int judge_part(struct scrub_lane *lane, const struct scrub_part *part, ui
                                             .called = part->called,
                                             .arrived = part->arrived },
                                    .object = { [TEE_OBJECT] = lane->object },
-                                   .known = { [TEE_OBJECT] = true },
+                                   .known = { [TEE_OBJECT] = !paths_hide_links(s, lane->object) },
                                    .scrubs = true,
                                    .listing = listing,
                                    .listing_ends = part == &lane->parts[lane->count - 1] };

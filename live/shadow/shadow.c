@@ -43,12 +43,13 @@ static bool is_quiet(void *ctx, const struct mirror_object *object, uint64_t bef
     return touches_quiet(ctx, object->id, before);
 }
 
-static bool is_wanted(void *ctx, const struct mirror_object *object)
+static bool is_wanted(void *ctx, struct mirror_object *object,
+                      const struct mirror_object *directory, struct bytes name)
 {
     struct err unseen; /* no memory: it stays excluded under other names, too */
     bool wants;
 
-    paths_decide(ctx, object, &wants, &unseen);
+    paths_decide(ctx, object, directory, name, &wants, &unseen);
     return wants;
 }
 

@@ -73,6 +73,7 @@ struct known {
     uint64_t was_linked : 1; /* has or had more than one name, on one of the servers */
     uint64_t has_rare : 1;   /* known_rare_find */
     uint64_t is_unwanted : 1; /* that is why it is excluded: a name can change it (paths.c) */
+    uint64_t is_wanted : 1;   /* one of its names is, or was; not of directories */
     uint64_t played : 44;    /* when it was synchronized: known_played */
     uint64_t epoch : 20;     /* how often it ceased to be synchronized, or to be, modulo 2^20 */
 };
@@ -482,11 +483,18 @@ int scrub_replied(struct shadow *s, const struct record_operation *operation, st
 /* --- paths.c */
 
 bool paths_want(const struct shadow *s, const struct mirror_object *object);
-/* The same, of an object that is to be excluded if it is not wanted. */
-int paths_decide(struct shadow *s, const struct mirror_object *object, bool *wants,
+/* The same, of an object that is to be excluded if it is not wanted.  |directory|: under this name;
+ * NULL: under the one that is known. */
+int paths_decide(struct shadow *s, struct mirror_object *object,
+                 const struct mirror_object *directory, struct bytes name, bool *wants,
                  struct err *err);
-/* The object got another name, and |moved| there. */
-void paths_named(struct shadow *s, const struct mirror_object *object, bool moved);
+/* The object got another name. */
+void paths_named(struct shadow *s, const struct mirror_object *object,
+                 const struct mirror_object *parent, const struct record_name *record);
+/* It lost the last name that is known. */
+void paths_nameless(struct shadow *s, const struct mirror_object *object);
+/* The object may have names that the SUT does not have. */
+bool paths_hide_links(const struct shadow *s, uint32_t object);
 /* Queues what is wanted since it, or a directory above it, got another name. */
 int paths_look(struct shadow *s, struct err *err);
 

@@ -82,19 +82,21 @@ static int take_difference(struct shadow *s, struct request *r, struct err *err)
     return 0;
 }
 
-/* The SUT may have names of a file, in directories that are not synchronized yet, that the
+/* The SUT may have names of a file, in directories that are not synchronized, or not yet, that the
  * reference has not, or the other way around; and the copy has a directory of its own in the root
  * for a while.  So the attributes are not the same. */
 static bool has_other_names(const struct shadow *s, const struct request *r, uint32_t id)
 {
     const struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
 
-    return object && s->unsettled >= sut_of(r)->called &&
-           (known_of(s, id)->was_linked || object->is_root);
+    return object && ((s->unsettled >= sut_of(r)->called &&
+                       (known_of(s, id)->was_linked || object->is_root)) ||
+                      paths_hide_links(s, id));
 }
 
 /* What lost its last name on one server only: it has another one on the other server, in a
- * directory that is not synchronized yet, or requests for one name came in another order. */
+ * directory that is not synchronized, or not yet, or requests for one name came in another
+ * order. */
 static bool has_lost_names(const struct shadow *s, const struct request *r)
 {
     const struct mirror_object *object = rest_of(r)->objects[TEE_OBJECT]
@@ -103,7 +105,8 @@ static bool has_lost_names(const struct shadow *s, const struct request *r)
     const struct exchange *sut = sut_of(r);
 
     return (sut->status == NFS3ERR_STALE) != (effect_of(r)->status == NFS3ERR_STALE) && object &&
-           (!object->names || s->unsettled >= sut->called) && !object->is_root;
+           (!object->names || s->unsettled >= sut->called || paths_hide_links(s, object->id)) &&
+           !object->is_root;
 }
 
 /* What a name stands for was not the same: a directory that goes may not be empty on the SUT. */

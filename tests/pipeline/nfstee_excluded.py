@@ -4,14 +4,17 @@
 """nfstee shadow --exclude and --only, when objects get a name that is wanted, or one that is not."""
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from expecting import expect, failures  # noqa: E402
-from model_xdr import CREATE, GUARDED, LINK, MKDIR, OK, READ, RENAME, WRITE  # noqa: E402
+from model_xdr import (CREATE, GETATTR, GUARDED, LINK, LOOKUP, MKDIR, OK, READ, REG, REMOVE, RENAME,  # noqa: E402
+                       WRITE)
 from nfstee_shadow import fates, find, no_trees_differ, small_tree  # noqa: E402
 from tee_traffic import Shadow, attached, mounted, names, servers, settle, tree  # noqa: E402
 
@@ -106,6 +109,67 @@ def only(folder):
         run.ends()
 
 
+def linked(folder):
+    """Files with a name that is wanted, and one that is not."""
+    with Run(folder, "--exclude", "/d0", "--exclude", "*.tmp") as run:
+        root, d0, d1 = run.root, run.find(b"d0"), run.find(b"d1")
+        new, f0 = run.make(CREATE, root, b"new.tmp"), find(run.client, d1, b"f0")
+        run.write(new)
+        run.client.nfs(LINK, {"object": new, "object2": d1, "name2": b"link"})
+        run.is_same("a link that is wanted")
+        run.client.nfs(LINK, {"object": f0, "object2": d0, "name2": b"link"})
+        settle(run.shadow)
+        for _ in range(3):
+            run.client.nfs(GETATTR, {"object": f0})
+            names(run.client, d1)
+        run.move(d1, b"f0", d0, b"last name")
+        f1 = find(run.client, d1, b"f1")
+        run.client.nfs(LINK, {"object": f1, "object2": d0, "name2": b"another link"})
+        settle(run.shadow)
+        run.client.nfs(REMOVE, {"object": d1, "name": b"f1"})
+        for _ in range(3):
+            run.client.nfs(GETATTR, {"object": f1})
+            run.write(f1)
+            settle(run.shadow)
+        run.are_compared("listings", lambda: names(run.client, root))
+        run.ends()
+
+
+def is_wanted(path):
+    return not path.startswith(b"/d0/") and not any(part.endswith(b".tmp") for part in path.split(b"/"))
+
+
+def contents(server):
+    """Of what is wanted; numbers of links are those of all names."""
+    return {path: (a.type, a.mode, a.size if a.type == REG else 0, data)
+            for path, (a, data) in tree(*mounted(server)).items() if is_wanted(path)}
+
+
+def at_random(folder, seed, count):
+    chance, some = random.Random(seed), [b"f0", b"f1", b"x", b"y.tmp", b"z.tmp", b"d1", b"d2", b"s", b"s.tmp"]
+    with Run(folder, "--exclude", "/d0", "--exclude", "*.tmp") as run:
+        client, directories = run.client, [run.root, *(run.find(b"d%d" % i) for i in range(3))]
+        for i in range(count):
+            a, b, x, y = *chance.choices(directories, k=2), *chance.choices(some, k=2)
+            procedure = chance.choices((RENAME, CREATE, REMOVE, MKDIR, LINK), (10, 4, 2, 2, 2))[0]
+            status, fields = client.nfs(LOOKUP, {"object": a, "name": x})
+            if procedure == RENAME:
+                client.nfs(RENAME, {"object": a, "name": x, "object2": b, "name2": y})
+            elif procedure == LINK and status == OK:
+                client.nfs(LINK, {"object": fields["handle"], "object2": b, "name2": y})
+            elif procedure == CREATE and status == OK:
+                run.write(fields["handle"])
+            elif procedure != LINK:
+                client.nfs(procedure, {"object": a, "name": x, "how": GUARDED, "settings": {"mode": 0o700 + i % 8}})
+            if i % 20 == 0:
+                time.sleep(chance.random() * 0.3)
+        run.shadow.wait_for(lambda: not settle(run.shadow)["copy"]["scratch"], "end of what is between two names")
+        ours, theirs = contents(run.reference), contents(run.sut)
+        expect("what differs, seed %d" % seed,
+               {p: (ours.get(p), theirs.get(p)) for p in {*ours, *theirs} if ours.get(p) != theirs.get(p)}, {})
+        run.ends()
+
+
 def refused(folder):
     """Patterns that no path can match."""
     for option in "--exclude", "--only":
@@ -118,9 +182,12 @@ def refused(folder):
 
 
 def main():
-    for test in excluded, only, refused:
+    for test in excluded, only, linked, refused:
         with tempfile.TemporaryDirectory() as folder:
             test(folder)
+    for seed in 1, 2, 59:
+        with tempfile.TemporaryDirectory() as folder:
+            at_random(folder, seed, 150)
     return 1 if failures else 0
 
 

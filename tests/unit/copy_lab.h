@@ -190,9 +190,10 @@ static bool host_is_quiet(void *ctx, const struct mirror_object *object, uint64_
     return true;
 }
 
-static bool host_is_wanted(void *ctx, const struct mirror_object *object)
+static bool host_is_wanted(void *ctx, struct mirror_object *object,
+                           const struct mirror_object *directory, struct bytes name)
 {
-    (void)ctx, (void)object;
+    (void)ctx, (void)object, (void)directory, (void)name;
     return true;
 }
 

@@ -64,10 +64,12 @@ static void surplus(void **state)
 
 /* --- order, bounds */
 
-static bool is_not_excluded(void *ctx, const struct mirror_object *object)
+static bool is_not_excluded(void *ctx, struct mirror_object *object,
+                            const struct mirror_object *directory, struct bytes name)
 {
     struct lab *l = ctx;
 
+    (void)directory, (void)name;
     return mirror_name(l->mirror, object).len != 1;
 }
 
