@@ -67,6 +67,7 @@ static int refuse_same(struct asking *sut, struct asking *reference, struct err 
                                       .how = { .mode = GUARDED } };
     const struct REMOVE3args drop = { .object = { asked_handle(&roots[0]), marker } };
     struct asked_file found;
+    struct err unseen, *problem = err;
     int is_there;
 
     if (asking_ask(sut, CREATE, &make, err) < 0)
@@ -74,7 +75,9 @@ static int refuse_same(struct asking *sut, struct asking *reference, struct err 
     if (sut->status)
         return say_unable(sut, err);
     is_there = asking_find(reference, asked_handle(&roots[1]), marker, &found, err);
-    if (is_there < 0 || asking_ask(sut, REMOVE, &drop, err) < 0)
+    if (is_there < 0)
+        problem = &unseen; /* what was made goes whatever the reference says */
+    if (asking_ask(sut, REMOVE, &drop, problem) < 0 || is_there < 0)
         return -err->code;
     return is_there ? err_set(err, ERR_USAGE,
                               "--sut: that is the reference itself: what is made there shows up "
