@@ -58,6 +58,19 @@ static int say_unable(const struct asking *sut, struct err *err)
     return err_set(err, ERR_USAGE, "--sut: no file can be made there: %s", text);
 }
 
+/* A directory in which all may make files does not show that root is somebody else there. */
+static int refuse_owner(const struct asking *sut, const struct post_op_attr *made, struct err *err)
+{
+    const uint32_t uid = sut->target->credential.uid;
+
+    if (!made->attributes_follow || made->attributes.uid == uid)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "--sut: what user %u makes there is user %u's, so owners and modes cannot be "
+                   "set: export it with no_root_squash, or see --sync-uid",
+                   uid, made->attributes.uid);
+}
+
 static int refuse_same(struct asking *sut, struct asking *reference, struct err *err)
 {
     char name[MARKER_MAX];
@@ -68,12 +81,14 @@ static int refuse_same(struct asking *sut, struct asking *reference, struct err 
     const struct REMOVE3args drop = { .object = { asked_handle(&roots[0]), marker } };
     struct asked_file found;
     struct err unseen, *problem = err;
+    struct CREATE3res made = { .status = 0 };
     int is_there;
 
     if (asking_ask(sut, CREATE, &make, err) < 0)
         return -err->code;
     if (sut->status)
         return say_unable(sut, err);
+    asking_read(sut, &made);
     is_there = asking_find(reference, asked_handle(&roots[1]), marker, &found, err);
     if (is_there < 0)
         problem = &unseen; /* what was made goes whatever the reference says */
@@ -82,7 +97,7 @@ static int refuse_same(struct asking *sut, struct asking *reference, struct err 
     return is_there ? err_set(err, ERR_USAGE,
                               "--sut: that is the reference itself: what is made there shows up "
                               "behind the relay")
-                    : 0;
+                    : refuse_owner(sut, &made.obj_attributes, err);
 }
 
 /* --- one within the other */

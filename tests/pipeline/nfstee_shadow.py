@@ -338,6 +338,9 @@ def refused():
                 Ftnfsd("--export", "/a(no_root_squash)", "--fault", "CREATE:status=NFS3ERR_ACCES") as squashing:
             refuses("NFS3ERR_ROFS", read_only)
             refuses("no_root_squash", squashing)
+        with Ftnfsd("--export", "/a(all_squash)") as squashing:
+            refuses("what user 0 makes there is user 65534's", squashing)
+            expect("what is left there", len(tree(*mounted(squashing))), 1)
         refuses("copied into itself", reference, "--overwrite", export="/a/d0")
         refuses("the reference's export is in that one", reference, "--overwrite", relay="/a/d0")
         expect("what stands on the SUT", no_trees_differ("refused", sut, sut), 14)
