@@ -87,8 +87,8 @@ struct copy_host {
     /* No call of a client is outstanding that touches |object| and whose begin is <= |before|. */
     bool (*is_quiet)(void *ctx, const struct mirror_object *object, uint64_t before);
     /* False: only its name, its type and its first attributes are made, and its state becomes
-     * MIRROR_EXCLUDED.  Called when its type is known, for the name |name| in |directory|; NULL: for
-     * the name by which the mirror knows it. */
+     * MIRROR_EXCLUDED.  Called when its type is known, for the name |name| in |directory|; NULL:
+     * for the name by which the mirror knows it. */
     bool (*is_wanted)(void *ctx, struct mirror_object *object,
                       const struct mirror_object *directory, struct bytes name);
     /* From now on operations on |object| are duplicated (its state is MIRROR_SYNCHRONIZED), but

@@ -152,8 +152,8 @@ void paths_named(struct shadow *s, const struct mirror_object *object,
 {
     if (!has_patterns(s))
         return;
-    s->names_changed |= (record->event == NAME_MOVED && object->type == OBJECT_DIR) ||
-                        is_unwanted(s, object);
+    s->names_changed |=
+        (record->event == NAME_MOVED && object->type == OBJECT_DIR) || is_unwanted(s, object);
     known_of(s, object->id)->is_wanted |=
         object->type != OBJECT_DIR && wants_name(s, parent, record->name, false);
 }

@@ -68,14 +68,14 @@ struct known {
     uint64_t is_there : 1;
     uint64_t is_held : 1; /* changes are being played: duplicates wait */
     uint64_t was_copied : 1;
-    uint64_t has_links : 1;  /* attributes said how many names it has, */
-    uint64_t is_linked : 1;  /* and these are more than one */
-    uint64_t was_linked : 1; /* has or had more than one name, on one of the servers */
-    uint64_t has_rare : 1;   /* known_rare_find */
+    uint64_t has_links : 1;   /* attributes said how many names it has, */
+    uint64_t is_linked : 1;   /* and these are more than one */
+    uint64_t was_linked : 1;  /* has or had more than one name, on one of the servers */
+    uint64_t has_rare : 1;    /* known_rare_find */
     uint64_t is_unwanted : 1; /* that is why it is excluded: a name can change it (paths.c) */
     uint64_t is_wanted : 1;   /* one of its names is, or was; not of directories */
-    uint64_t played : 44;    /* when it was synchronized: known_played */
-    uint64_t epoch : 20;     /* how often it ceased to be synchronized, or to be, modulo 2^20 */
+    uint64_t played : 44;     /* when it was synchronized: known_played */
+    uint64_t epoch : 20;      /* how often it ceased to be synchronized, or to be, modulo 2^20 */
 };
 _Static_assert(sizeof(struct known) <= 40, "the memory of an object");
 

@@ -174,9 +174,9 @@ struct record_operation *tee_operation_keep(const struct record_operation *opera
 
 struct teelog_counts {
     uint64_t pairs, agree, differ, withheld; /* |pairs|: the sum of the others */
-    uint64_t differences[KIND_MAX];         /* by enum difference_kind */
-    uint64_t withheld_values[WITHHELD_MAX]; /* by enum withheld_reason */
-    uint64_t unanswered;                    /* pairs in which only one server answered */
+    uint64_t differences[KIND_MAX];          /* by enum difference_kind */
+    uint64_t withheld_values[WITHHELD_MAX];  /* by enum withheld_reason */
+    uint64_t unanswered;                     /* pairs in which only one server answered */
     uint64_t scrubbed, scrubs_differ; /* |scrubs|: not in |agree|, |differ|, |differences| ... */
     uint64_t logged, log_bytes;       /* pairs; bytes of both streams */
     uint64_t not_logged;              /* pairs that differ, above |log_max| or after an error */
@@ -194,8 +194,8 @@ struct teelog_group {
     const struct procedure *procedure;
     char field[96], what[96];
     uint64_t count;
-    int64_t time;  /* of the first one */
-    uint64_t pair; /* its number in the log; 0: it was not logged */
+    int64_t time;                    /* of the first one */
+    uint64_t pair;                   /* its number in the log; 0: it was not logged */
     char text[SIDES][64], path[192]; /* values; any bytes */
     bool scrubs;                     /* found by the caller's own questions */
 };

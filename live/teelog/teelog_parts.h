@@ -98,7 +98,7 @@ struct teelog {
     uint64_t judged; /* pairs, with those of |scrubs| */
     struct teelog_group groups[TEELOG_GROUPS];
     uint32_t group_count, known_groups; /* the latter: before the pair at hand */
-    uint64_t further; /* differences of more kinds */
+    uint64_t further;                   /* differences of more kinds */
     struct tee_listing listings[TEELOG_LISTINGS];
     uint64_t listing_bytes, listing_order, listing_numbers;
     uint64_t next_cookie; /* behind the part at hand */
