@@ -81,7 +81,7 @@ static bool has_patterns(const struct shadow *s)
 
 bool paths_hide_links(const struct shadow *s, uint32_t object)
 {
-    return has_patterns(s) && known_of(s, object)->was_linked;
+    return has_patterns(s) && object < s->known_end && known_of(s, object)->was_linked;
 }
 
 bool paths_want(const struct shadow *s, const struct mirror_object *object)
