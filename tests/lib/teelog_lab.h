@@ -44,6 +44,7 @@ struct world {
     int64_t now;
     uint32_t xid;
     bool by_cookies;      /* the log puts listings together */
+    uint8_t strange;      /* the id of an object that is not the same any more, or 0 */
     struct tee_pair next; /* what the next pair says besides its messages */
     struct tee_verdict verdict;
 };
@@ -67,8 +68,12 @@ static inline int take(void *ctx, const struct record *record, struct err *err)
 
 static inline uint32_t object_of(void *ctx, int side, struct bytes handle)
 {
-    (void)ctx;
-    return handle.len == 4 && handle.data[0] == (side == REF ? 'r' : 's') ? handle.data[3] : 0;
+    const struct world *w = ctx;
+
+    return handle.len == 4 && handle.data[0] == (side == REF ? 'r' : 's') &&
+                   handle.data[3] != w->strange
+               ? handle.data[3]
+               : 0;
 }
 
 static inline int path_of(void *ctx, uint32_t object, struct buf *to)

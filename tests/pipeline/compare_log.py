@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: cost=6
 """`nfsdigest compare LOG`: the log of a shadow has exactly the differences that the shadow found, while it
-grows, after its shadow was killed, and wherever it is cut; and rules can be refined on it."""
+grows, after its shadow was killed, and wherever it is cut, also in listings of directories whose names
+change; and rules can be refined on it."""
 import json
 import os
 import signal
@@ -13,7 +14,9 @@ import tempfile
 import time
 
 NFSDIGEST = os.environ["NFSDIGEST"]
-MAKE = os.path.join(os.environ["BUILD"], "bin", "tests", "teelog_make")
+TOOLS = os.path.join(os.environ["BUILD"], "bin", "tests")
+MAKE = os.path.join(TOOLS, "teelog_make")
+MAKE_NAMES = os.path.join(TOOLS, "teelog_names")
 STREAMS = ("reference.nfsr", "sut.nfsr")
 DIFFERS = 1
 failures = []
@@ -149,6 +152,19 @@ def cut(folder, log, wanted):
     check("damaged", (done.returncode, "checksum" in done.stderr), (3, True))
 
 
+def names(folder):
+    """Entries of a listing whose objects have other names before, or later."""
+    for case, wanted in (("moved", ["mode"]), ("moves-later", ["handle", "mode"]),
+                         ("loses-a-link", ["handle", "mode"]),
+                         ("in-a-later-part", ["handle", "mode"])):
+        log = os.path.join(folder, case)
+        subprocess.run([MAKE_NAMES, log, case], check=True)
+        with open(os.path.join(log, "summary.json"), encoding="utf-8") as file:
+            groups = json.load(file)["groups"]
+        check(case + ": the shadow", sorted(g["field"].split(".")[-1] for g in groups), wanted)
+        check(case, differences(log), (1, wanted))
+
+
 def refused(folder, log):
     empty = os.path.join(folder, "empty")
     os.mkdir(empty)
@@ -167,5 +183,6 @@ with tempfile.TemporaryDirectory() as folder:
     rules(folder, log, wanted)
     growing(folder)
     cut(folder, log, wanted)
+    names(folder)
     refused(folder, log)
 sys.exit(1 if failures else 0)
