@@ -52,12 +52,12 @@ void tee_half_fill(struct judge_half *half, const struct record_operation *op, i
 /* --- questions */
 
 static int object_of(void *ctx, int side, const struct judge_half *half, struct bytes handle,
-                     uint32_t *row, struct err *err)
+                     struct bytes entry, uint32_t *row, struct err *err)
 {
     struct teelog *log = ctx;
     uint32_t object = log->host.object_of ? log->host.object_of(log->host.ctx, side, handle) : 0;
 
-    (void)half;
+    (void)half, (void)entry;
     if (!object)
         return 0;
     *row = tee_row_of(log, object, err);

@@ -167,7 +167,7 @@ int judge_object_of(struct judge *j, int side, const struct item *item, uint32_t
 {
     *row = 0;
     if (j->host->object_of(j->ctx, side, &j->pair->half[side],
-                           (struct bytes){ item->data, item->len }, row, err) < 0)
+                           (struct bytes){ item->data, item->len }, j->entry, row, err) < 0)
         return -err->code;
     if (*row > j->rows)
         *row = 0;

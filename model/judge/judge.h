@@ -135,9 +135,10 @@ struct judge_earlier {
 /* Callbacks return 0, or a negative code that judge_pair returns.  Callbacks that look ahead, or
  * further back than the judge's memory, may be NULL. */
 struct judge_host {
-    /* Returns the row of the object of a handle in the reply of |half|, or 0. */
+    /* Returns the row of the object of a handle in the reply of |half|, or 0.  |entry|: the name
+     * beside it in a listing; else empty. */
     int (*object_of)(void *ctx, int side, const struct judge_half *half, struct bytes handle,
-                     uint32_t *row, struct err *err);
+                     struct bytes entry, uint32_t *row, struct err *err);
     int (*differ)(void *ctx, const struct judge_pair *pair, const struct difference *difference,
                   struct err *err);
     /* A comparison was withheld.  |place| NULL: that of a whole operation.  |difference|: the

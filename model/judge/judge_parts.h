@@ -110,6 +110,7 @@ struct judge {
     struct judge_pair *pair;
     const struct judge_half
         *found_in[SIDES];    /* replies with the compared values; NULL: the pair's own */
+    struct bytes entry;      /* the name beside them in a listing; else empty */
     struct body arguments;   /* of the side that is being read */
     bool sets_access_time;   /* the pair does */
     uint32_t left_open;      /* judge_left_open, */

@@ -135,11 +135,13 @@ static int compare_two(struct fields *f, const struct element *ref, const struct
     f->element = name;
     f->j->found_in[REF] = ref->reply;
     f->j->found_in[SUT] = sut->reply;
+    f->j->entry = ref->name;
     result = fields_enter(f, ref->span, sut->span, err);
     if (result == 0)
         result = fields_compare(f, ref->span, sut->span, err);
     fields_leave(f);
     f->j->found_in[REF] = f->j->found_in[SUT] = NULL;
+    f->j->entry = (struct bytes){ 0 };
     f->element = outer;
     return result;
 }

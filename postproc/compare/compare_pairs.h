@@ -59,7 +59,7 @@ int pairs_objects_open(struct pairs *p, struct err *err);
 void pairs_objects_close(struct pairs *p);
 /* Callbacks of struct judge_host; |ctx|: a struct pairs. */
 int pairs_object_of(void *ctx, int side, const struct judge_half *half, struct bytes handle,
-                    uint32_t *row, struct err *err);
+                    struct bytes entry, uint32_t *row, struct err *err);
 int pairs_removed(void *ctx, int side, uint32_t row, const int64_t times[2], struct err *err);
 int pairs_path_of(void *ctx, uint32_t row, char text[COMPARE_TEXT_MAX], struct err *err);
 
@@ -87,8 +87,9 @@ int pairs_live_open(struct pairs *p, struct err *err);
 void pairs_live_close(struct pairs *p);
 /* Sets what the current pair's conditions say (COUNTERPART_ bits of record.h). */
 int pairs_live_begin(struct pairs *p, uint32_t conditions, struct err *err);
-/* Sets *|row| to 0 if the object of an entry of the current pair's listing was not the same. */
-int pairs_live_entry(struct pairs *p, uint32_t *row, struct err *err);
+/* Sets *|row| to 0 if the object of an entry of the current pair's listing was not the same.
+ * |name|: the entry's. */
+int pairs_live_entry(struct pairs *p, struct bytes name, uint32_t *row, struct err *err);
 /* Returns true if an entry differs that may have been made or removed during the call. */
 bool pairs_live_changing(const struct pairs *p, const struct judge_pair *pair,
                          const struct difference *d);

@@ -5,6 +5,7 @@
  * synchronizer made objects the same in between.  So nothing of earlier pairs counts, and each pair
  * itself says what was known of its objects.  Logs also have file contents, which are shown.
  */
+#include "base/escape.h"
 #include "compare/compare_pairs.h"
 
 #include <stdio.h>
@@ -17,19 +18,10 @@ static const char make_listed[] =
     " WHERE operation IS NOT NULL;"
     "CREATE INDEX temp.listed_by_name ON listed (name, operation);";
 
-/* Found by the SUT's object, or by the reference's and the name that it had then: the SUT may have
- * sent the handle of another one.  Of "." and "..", the pair's conditions tell.  With OR instead of
- * IN, SQLite would go through all listings that have the name. */
-#define IN_LISTING                                                                                 \
-    "operation IN (SELECT ?2 UNION ALL SELECT id FROM temp.listing_part"                           \
-    " WHERE listing = ?2 AND side = 1)"
+/* With OR instead of IN, SQLite would go through all listings that have the name. */
 static const char find_entry[] =
-    "SELECT EXISTS (SELECT 1 FROM sut.name_event WHERE object = ?1 AND " IN_LISTING ")"
-    " OR EXISTS (SELECT 1 FROM temp.listed WHERE name IN (SELECT name FROM ref.name_event"
-    "  WHERE object = ?3 AND parent = ?4 AND time <= ?6 ORDER BY id DESC LIMIT 1) AND " IN_LISTING
-    ")"
-    " OR (?5 AND (?3 = ?4 OR EXISTS (SELECT 1 FROM ref.name_event WHERE object = ?4 AND parent = "
-    "?3)))";
+    "SELECT EXISTS (SELECT 1 FROM temp.listed WHERE name = ?1 AND operation IN"
+    " (SELECT ?2 UNION ALL SELECT id FROM temp.listing_part WHERE listing = ?2 AND side = 1))";
 
 int compare_is_log(struct compare *c, bool *is, struct err *err)
 {
@@ -72,24 +64,31 @@ void pairs_live_close(struct pairs *p)
     sqlite3_finalize(p->live.entry);
 }
 
-int pairs_live_entry(struct pairs *p, uint32_t *row, struct err *err)
+/* Of "." and "..", the pair's conditions tell. */
+int pairs_live_entry(struct pairs *p, struct bytes name, uint32_t *row, struct err *err)
 {
-    const struct judge_half *sut = &p->pair.half[SUT];
+    const struct effect *e = &p->pair.half[SUT].effect;
     sqlite3_stmt *stmt = p->live.entry;
+    struct buf text = { 0 };
     int result;
 
-    if (!p->live.is || !*row || effect_action(&sut->effect) != ACTION_LIST)
+    if (!p->live.is || !*row || effect_action(e) != ACTION_LIST)
         return 0;
-    sqlite3_bind_int64(stmt, 1, p->objects.pairs[*row - 1].object[SUT]);
-    sqlite3_bind_int64(stmt, 2, sut->effect.id);
-    sqlite3_bind_int64(stmt, 3, p->objects.pairs[*row - 1].object[REF]);
-    sqlite3_bind_int64(stmt, 4, p->pair.half[REF].effect.object);
-    sqlite3_bind_int(stmt, 5, !(p->pair.logged & COUNTERPART_OPEN_DOTS));
-    sqlite3_bind_int64(stmt, 6, p->pair.half[REF].effect.done_time);
+    if (bytes_are_dots(name)) {
+        *row = p->pair.logged & COUNTERPART_OPEN_DOTS ? 0 : *row;
+        return 0;
+    }
+    if (escape_name(name, false, &text) < 0 || buf_append(&text, "", 1) < 0) {
+        buf_free(&text);
+        return err_memory(err, "a listing");
+    }
+    sql_bind_text(stmt, 1, (const char *)text.data);
+    sqlite3_bind_int64(stmt, 2, e->id);
     result = sql_row(stmt, err);
     if (result > 0 && !sqlite3_column_int(stmt, 0))
         *row = 0;
     sqlite3_reset(stmt);
+    buf_free(&text);
     return result < 0 ? result : 0;
 }
 

@@ -36,7 +36,7 @@ void pairs_objects_close(struct pairs *p)
 
 /* Several servers may have equal handles: that of the reply's object counts. */
 int pairs_object_of(void *ctx, int side, const struct judge_half *half, struct bytes handle,
-                    uint32_t *row, struct err *err)
+                    struct bytes entry, uint32_t *row, struct err *err)
 {
     struct pairs *p = ctx;
     sqlite3_stmt *stmt = p->of_objects.handle[side];
@@ -48,7 +48,7 @@ int pairs_object_of(void *ctx, int side, const struct judge_half *half, struct b
     result = sql_row(stmt, err);
     *row = result > 0 ? matched_row(&p->objects, side, row_id(stmt, 0)) : 0;
     sqlite3_reset(stmt);
-    return result < 0 ? result : pairs_live_entry(p, row, err);
+    return result < 0 ? result : pairs_live_entry(p, entry, row, err);
 }
 
 /* --- removals */

@@ -154,8 +154,8 @@ def cut(folder, log, wanted):
 
 def names(folder):
     """Entries of a listing whose objects have other names before, or later."""
-    for case, wanted in (("moved", ["mode"]), ("moves-later", ["handle", "mode"]),
-                         ("loses-a-link", ["handle", "mode"]),
+    for case, wanted in (("moved", ["mode"]), ("seen-elsewhere", ["mode"]),
+                         ("moves-later", ["handle", "mode"]), ("loses-a-link", ["handle", "mode"]),
                          ("in-a-later-part", ["handle", "mode"])):
         log = os.path.join(folder, case)
         subprocess.run([MAKE_NAMES, log, case], check=True)

@@ -156,6 +156,16 @@ static void moved(struct world *w)
     list_files(w, 0, y_took_a, true);
 }
 
+/* Nobody saw the RENAME. */
+static void seen_elsewhere(struct world *w)
+{
+    look_up(w, "a", X, true);
+    look_up(w, "b", X, true);
+    look_up(w, "a", Y, true);
+    w->strange = X;
+    list_files(w, 0, y_took_a, true);
+}
+
 static void moves_later(struct world *w)
 {
     look_up(w, "a", X, false);
@@ -185,6 +195,7 @@ static const struct {
     void (*make)(struct world *w);
 } cases[] = {
     { "moved", moved },
+    { "seen-elsewhere", seen_elsewhere },
     { "moves-later", moves_later },
     { "loses-a-link", loses_a_link },
     { "in-a-later-part", in_a_later_part },

@@ -59,9 +59,10 @@ static inline const char *field_name(const struct place *place)
 }
 
 static inline int lab_object_of(void *ctx, int side, const struct judge_half *half,
-                                struct bytes handle, uint32_t *row, struct err *err)
+                                struct bytes handle, struct bytes entry, uint32_t *row,
+                                struct err *err)
 {
-    (void)ctx, (void)half;
+    (void)ctx, (void)half, (void)entry;
     if (number("fails", side, 0))
         return err_set(err, ERR_SYSTEM, "the host failed");
     *row = (uint32_t)strtoul((const char *)handle.data + 1, NULL, 10) % 100;
