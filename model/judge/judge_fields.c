@@ -80,15 +80,22 @@ const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,
     return rules_pick(place->rules, &f->given);
 }
 
+static const struct item *handle_of(struct span entry)
+{
+    for (uint32_t i = 0; i < entry.count; i++)
+        if (entry.items[i].place->field->cls == CLASS_HANDLE)
+            return &entry.items[i];
+    return NULL;
+}
+
 /* The object of an entry, by its handle. */
 static int find_entry_object(struct fields *f, int side, struct span entry, uint32_t *row,
                              struct err *err)
 {
+    const struct item *handle = handle_of(entry);
+
     *row = 0;
-    for (uint32_t i = 0; i < entry.count; i++)
-        if (entry.items[i].place->field->cls == CLASS_HANDLE)
-            return judge_object_of(f->j, side, &entry.items[i], row, err);
-    return 0;
+    return handle ? judge_object_of(f->j, side, handle, row, err) : 0;
 }
 
 static bool has_attributes(struct span entry)
@@ -109,7 +116,9 @@ int fields_enter(struct fields *f, struct span ref, struct span sut, struct err 
         return 0;
     if (find_entry_object(f, REF, ref, &f->entry_row, err) < 0)
         return -err->code;
-    return f->entry_row ? 0 : find_entry_object(f, SUT, sut, &f->entry_row, err);
+    if (f->entry_row || (f->j->partly && handle_of(ref)))
+        return 0; /* what is not the same on both sides stays unknown, whatever the SUT sent */
+    return find_entry_object(f, SUT, sut, &f->entry_row, err);
 }
 
 void fields_leave(struct fields *f)

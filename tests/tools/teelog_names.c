@@ -190,6 +190,17 @@ static void in_a_later_part(struct world *w)
     list_files(w, 1, a_is_swapped, true);
 }
 
+/* The SUT sends the handle of a file that is the same, for one that is not. */
+static void strange_is_swapped(struct world *w)
+{
+    static const struct entry entries[ENTRIES] = { { "a", { X, Y }, 0644, 99 },
+                                                   { "c", { Z, Z }, 0600, 100 } };
+
+    look_up(w, "a", X, false);
+    w->strange = X;
+    list_files(w, 0, entries, true);
+}
+
 static const struct {
     const char *name;
     void (*make)(struct world *w);
@@ -199,6 +210,7 @@ static const struct {
     { "moves-later", moves_later },
     { "loses-a-link", loses_a_link },
     { "in-a-later-part", in_a_later_part },
+    { "strange-is-swapped", strange_is_swapped },
 };
 
 int main(int argc, char **argv)
