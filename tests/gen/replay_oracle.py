@@ -139,7 +139,7 @@ class Oracle:
         self.failed, self.why = set(), {}
         self.places = {}  # {operation: ([(entries, cookie, Names)], verifier)}
         self.ends, self.mistakes = [], []
-        self.sizes = {}
+        self.filled = {}  # {number: [(from, to)] of its bytes that are no hole}
 
     def run(self):
         for op in self.dump.operations:
@@ -302,9 +302,13 @@ class Oracle:
         self.numbers[handle] = number
 
     def learn(self, op, fields):
-        if op.procedure == WRITE:
-            self.wrote(op, fields["count"])
         handle = fields.get("handle")
+        if op.procedure == WRITE:
+            self.filled_of(op.arg["object"]).append((op.arg["offset"], op.arg["offset"] + fields["count"]))
+        elif op.procedure == SETATTR:
+            self.resized(op, op.arg["object"])
+        elif op.procedure == CREATE and not op.made and handle in self.numbers:
+            self.resized(op, self.numbers[handle])
         if handle is None:
             return
         if op.made:
@@ -349,9 +353,17 @@ class Oracle:
 
     # --- contents
 
-    def wrote(self, op, count):
-        written = self.sizes.setdefault(op.arg["object"], [])
-        written.append((op.arg["offset"], op.arg["offset"] + count))
+    def filled_of(self, number):
+        if number not in self.filled:
+            o = self.dump.objects[number - 1] if 0 < number <= len(self.dump.objects) else None
+            self.filled[number] = [(0, o.size)] if o is not None and o.type in (0, REG) else []
+        return self.filled[number]
+
+    def resized(self, op, number):
+        """What is cut off does not come back when the file grows again."""
+        size = (op.arg.get("settings") or {}).get("size")
+        if size is not None:
+            self.filled[number] = [(a, min(b, size)) for a, b in self.filled_of(number)]
 
     def contents(self, op, fields):
         """Of the relay's bytes: they must be those of the file, or zeros of a hole."""
@@ -364,13 +376,10 @@ class Oracle:
         if data == fill(number, offset, length):
             return None
         wanted = fill(number, offset, length)
-        written = self.sizes.get(number, [])
-        o = self.dump.objects[number - 1] if number <= len(self.dump.objects) else None
+        filled = self.filled_of(number)
         for i in range(length):
             place = offset + i
-            filled = any(a <= place < b for a, b in written) or \
-                o is not None and o.type in (0, REG) and place < o.size
-            if data[i] != wanted[i] and (data[i] or filled):
+            if data[i] != wanted[i] and (data[i] or any(a <= place < b for a, b in filled)):
                 return "byte %d" % place
         return None
 
