@@ -3,7 +3,8 @@
 # ctest: cost=6
 """`nfsdigest compare LOG` finds the same requests as the shadow did, and these are the ones that a fault of the SUT
 has met, by their XIDs: also where most changes of the SUT keep the old times, from which nobody may take its clock;
-and where the SUT gives an object another handle."""
+where the SUT gives an object another handle; and where a name of an object that is not synchronized is another's now.
+"""
 import json
 import os
 import pathlib
@@ -15,7 +16,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
 from expecting import expect, failures  # noqa: E402
-from model_xdr import CREATE, GUARDED, LOOKUP, OK, WRITE  # noqa: E402
+from model_xdr import (CREATE, GETATTR, GUARDED, LINK, LOOKUP, OK, READDIRPLUS, RENAME,  # noqa: E402
+                       SETATTR, WRITE)
 from tee_traffic import Shadow, attached, mounted, servers, settle  # noqa: E402
 
 FILES, USER, OTHER = 24, 2000, 1999
@@ -61,17 +63,22 @@ def another_handle(work):
     return [work.look(i, USER) for i in range(3)]
 
 
-def xids_found(log, folder):
+def xids_found(log, folder, code=1):
     out = os.path.join(folder, "out.db")
     done = subprocess.run([os.environ["NFSDIGEST"], "compare", str(log), "--summary", "-o", out],
                           capture_output=True, text=True, check=False)
-    expect("nfsdigest compare", (done.returncode, done.stderr), (1, ""))
+    expect("nfsdigest compare", (done.returncode, done.stderr), (code, ""))
     db = sqlite3.connect(out)
     found = [xid for xid, in db.execute("SELECT DISTINCT o.xid FROM discrepancy d JOIN operation o"
                                         " ON o.side = 1 AND o.id = d.ref ORDER BY d.ref")]
     groups = db.execute("SELECT operation, field, count FROM discrepancy_group ORDER BY 1, 2").fetchall()
     db.close()
     return found, [(operation.split()[-1], field, count) for operation, field, count in groups]
+
+
+def groups_said(shadow):
+    with open(shadow.log / "summary.json", encoding="utf-8") as file:
+        return sorted((g["operation"], g["field"], g["count"]) for g in json.load(file)["groups"])
 
 
 def meets(name, fault, play, *options):
@@ -87,16 +94,53 @@ def meets(name, fault, play, *options):
                (1, len(met)))
         found, groups = xids_found(shadow.log, folder)
         expect(name + ": off line", found, met)
-        with open(shadow.log / "summary.json", encoding="utf-8") as file:
-            said = json.load(file)["groups"]
-        said = sorted((g["operation"], g["field"], g["count"]) for g in said)
-        expect(name + ": the groups are those of the shadow", groups, said)
+        expect(name + ": the groups are those of the shadow", groups, groups_said(shadow))
+
+
+def take_a_name(work):
+    """File 0 has the name "b" as well, until file 1 gets it."""
+    work.ask(LINK, {"object": work.files[0], "object2": work.root, "name2": b"b"}, 0)
+    work.ask(RENAME, {"object": work.root, "name": b"1", "object2": work.root, "name2": b"b"}, 0)
+
+
+def change_behind(server, handle):
+    client, _ = mounted(server)
+    expect("behind the relay", client.nfs(SETATTR, {"object": handle, "settings": {"uid": OTHER}})[0], OK)
+
+
+def name_taken():
+    """Somebody changes file 0 behind the relay, and the SUT does not let the copy do so, too: a listing has it while
+    it is not synchronized."""
+    with tempfile.TemporaryDirectory() as folder:
+        control = os.path.join(folder, "control")
+        reference, sut = servers(sut=("--control", control))
+        with reference, sut, attached(folder, reference) as relay:
+            work = Work(relay)
+            with Shadow(folder, relay, sut, "--record", "all") as shadow:
+                settle(shadow)
+                take_a_name(work)
+                work.ask(GETATTR, {"object": work.files[0]}, 0)
+                settle(shadow)
+                subprocess.run([sut.command[0], "ctl", control, "fault-add", "SETATTR:status=NFS3ERR_JUKEBOX"],
+                               check=True, stdout=subprocess.DEVNULL)
+                change_behind(reference, work.files[0])
+                work.ask(GETATTR, {"object": work.files[0]}, 0)
+                shadow.wait_for(lambda: not shadow.statistics()["synchronized"], "change")
+                compared = shadow.statistics()["requests"]["compared"]
+                work.ask(READDIRPLUS, {"object": work.root, "cookie": 0, "verifier": bytes(8), "dircount": 1 << 16,
+                                       "maxcount": 1 << 16}, 0)
+                shadow.wait_for(lambda: shadow.statistics()["requests"]["compared"] > compared, "listing")
+                code, totals, _ = shadow.stop()
+            expect("a name that is another's: differences, and a value that is left open",
+                   (code, totals["verdicts"]["differ"]), (0, 0))
+            expect("a name that is another's: off line", xids_found(shadow.log, folder, 0), ([], []))
 
 
 def main():
     for options in (), ("--record", "all"):
         meets("times kept %s" % (options,), "WRITE:uid=%d:keep-times" % USER, kept_times, *options)
     meets("another handle", "LOOKUP:uid=%d:handle" % USER, another_handle, "--record", "all")
+    name_taken()
     return 1 if failures else 0
 
 
