@@ -6,6 +6,7 @@
 #include "align/changes.h"
 #include "align/overlap.h"
 #include "compare/compare_parts.h"
+#include "compare/open_listings.h"
 #include "compare/retries.h"
 #include "compare/row.h"
 #include "compare/state_columns.h"
@@ -20,21 +21,15 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { LISTINGS_OPEN = 1024, NO_CLIENT = 0, NAME_FURTHER = 1 };
-
-/* A listing that was begun and has not come to its end. */
-struct open_listing {
-    int64_t first; /* operation */
-    uint64_t cookie;
-    uint32_t object, client;
-    const struct procedure *procedure;
-};
+enum { NO_CLIENT = 0, NAME_FURTHER = 1 };
 
 struct sequences {
     struct compare *c;
     int side;
     sqlite3_stmt *select, *sequence, *part, *overlap, *alone, *gone, *root;
-    sqlite3_stmt *counterpart; /* the key of the same request on the other side; or NULL */
+    /* For requests that say which of the other side they repeat, else NULL: its key, and where the
+     * listing began of which it is a part. */
+    sqlite3_stmt *counterpart, *listed;
     struct overlap overlaps;
     struct clock_side *clock;
     struct body body;
@@ -42,11 +37,10 @@ struct sequences {
     struct retries retries;
     bool names_count; /* when requests are compared */
     bool is_log;      /* compare_is_log */
-    struct open_listing listings[LISTINGS_OPEN];
-    uint32_t listing_count;
+    struct open_listings listings;
 };
 
-enum { COL_CLIENT = ROW_COUNT, COL_BOTH, COL_CALLER, COL_NUMBERED };
+enum { COL_CLIENT = ROW_COUNT, COL_BOTH, COL_CALLER, COL_NUMBERED, COL_FLOW };
 
 static const char make_tables[] =
     "CREATE TEMP TABLE sequence%d (object, " SEQUENCE_COLUMNS ");"
@@ -60,11 +54,12 @@ static const char make_tables[] =
     " WHERE event = 3 AND object IS NOT NULL AND operation IS NOT NULL;"
     "CREATE INDEX temp.gone%d_by_operation ON gone%d (operation, object);";
 
-static const char select_operations[] = "SELECT " ROW_COLUMNS(
-    "o") ", c.id, c.ref IS NOT NULL AND c.sut IS NOT NULL, k.number, o.counterpart IS NOT NULL"
-         " FROM %s.operation o LEFT JOIN main.client c ON c.%s = o.client"
-         " LEFT JOIN temp.caller%d k ON k.credential = o.credential%s"
-         " ORDER BY ifnull(o.call_time, o.reply_time), o.id";
+static const char select_operations[] =
+    "SELECT " ROW_COLUMNS("o") ", c.id, c.ref IS NOT NULL AND c.sut IS NOT NULL, k.number, "
+                               "o.counterpart IS NOT NULL, o.flow"
+                               " FROM %s.operation o LEFT JOIN main.client c ON c.%s = o.client"
+                               " LEFT JOIN temp.caller%d k ON k.credential = o.credential%s"
+                               " ORDER BY ifnull(o.call_time, o.reply_time), o.id";
 
 static int put_overlap(void *ctx, int64_t id, uint32_t bits, struct err *err)
 {
@@ -137,17 +132,32 @@ static int read_listing_end(struct sequences *l, const struct effect *e, uint64_
     return 0;
 }
 
-static struct open_listing *find_listing(struct sequences *l, const struct effect *e,
-                                         int64_t client)
+/* A request that repeats a part of the other side's listing belongs to what repeats its beginning:
+ * |first|; 0: that is not known. */
+static int find_repeated(struct sequences *l, const struct effect *e, int64_t *first,
+                         struct err *err)
 {
-    for (uint32_t i = l->listing_count; i-- > 0;) {
-        struct open_listing *o = &l->listings[i];
+    int result;
 
-        if (o->object == e->object && o->client == client && o->procedure == e->procedure &&
-            o->cookie == e->asked.cookie)
-            return o;
-    }
-    return NULL;
+    *first = 0;
+    if (!l->listed)
+        return 0;
+    sqlite3_bind_int64(l->listed, 1, e->id);
+    result = sql_row(l->listed, err);
+    if (result > 0)
+        *first = sqlite3_column_int64(l->listed, 0);
+    sqlite3_reset(l->listed);
+    return result < 0 ? result : 0;
+}
+
+static int put_part(struct sequences *l, const struct effect *e, int64_t first, int64_t client,
+                    struct err *err)
+{
+    sqlite3_bind_int64(l->part, 1, e->id);
+    sqlite3_bind_int64(l->part, 2, first);
+    sqlite3_bind_int64(l->part, 3, e->object);
+    sqlite3_bind_int64(l->part, 4, client);
+    return sql_step(l->part, err) < 0 ? -err->code : 1;
 }
 
 /* READDIR and the like: what begins a listing is a request of its own, and so is what goes on with
@@ -155,30 +165,28 @@ static struct open_listing *find_listing(struct sequences *l, const struct effec
 static int take_listing(struct sequences *l, const struct effect *e, int64_t client,
                         struct err *err)
 {
-    struct open_listing *open = e->asked.cookie ? find_listing(l, e, client) : NULL;
-    int64_t first = open ? open->first : 0;
-    uint64_t cookie = 0;
+    struct open_listing now = { .cookie = e->asked.cookie,
+                                .object = e->object,
+                                .client = (uint32_t)client,
+                                .flow = (uint32_t)sqlite3_column_int64(l->select, COL_FLOW),
+                                .procedure = e->procedure };
+    struct open_listing *open = NULL;
+    int64_t first;
     bool goes_on;
 
-    if (read_listing_end(l, e, &cookie, &goes_on, err) < 0)
+    if (find_repeated(l, e, &now.first, err) < 0)
         return -err->code;
-    if (goes_on && !open) {
-        if (l->listing_count == LISTINGS_OPEN)
-            memmove(l->listings, l->listings + 1, --l->listing_count * sizeof(*l->listings));
-        open = &l->listings[l->listing_count++];
-    }
-    if (goes_on && open)
-        *open = (struct open_listing){ first ? first : e->id, cookie, e->object, (uint32_t)client,
-                                       e->procedure };
+    if (now.cookie)
+        open = open_listings_find(&l->listings, &now);
+    first = open ? open->first : 0;
+    if (read_listing_end(l, e, &now.cookie, &goes_on, err) < 0)
+        return -err->code;
+    now.first = first ? first : e->id;
+    if (goes_on)
+        open_listings_go_on(&l->listings, open, &now);
     else if (open)
-        *open = l->listings[--l->listing_count];
-    if (!first)
-        return 0;
-    sqlite3_bind_int64(l->part, 1, e->id);
-    sqlite3_bind_int64(l->part, 2, first);
-    sqlite3_bind_int64(l->part, 3, e->object);
-    sqlite3_bind_int64(l->part, 4, client);
-    return sql_step(l->part, err) < 0 ? -err->code : 1;
+        open_listings_end(&l->listings, open);
+    return first ? put_part(l, e, first, client, err) : 0;
 }
 
 /* An entry of a directory is a thing of its own: its requests are aligned by themselves.  So are
@@ -338,10 +346,16 @@ static int prepare_all(struct sequences *l, struct err *err)
         prepare(l, "SELECT object FROM temp.gone%d WHERE operation = ?", &l->gone, err) < 0)
         return -err->code;
     if (l->c->by_number && l->side == SUT &&
-        sql_prepare(l->c->db,
-                    "SELECT s.key FROM temp.number2 b CROSS JOIN temp.number1 a ON a.number ="
-                    " b.number CROSS JOIN temp.sequence1 s ON s.id = +a.id WHERE b.id = ?",
-                    &l->counterpart, err) < 0)
+        (sql_prepare(l->c->db,
+                     "SELECT s.key FROM temp.number2 b CROSS JOIN temp.number1 a ON a.number ="
+                     " b.number CROSS JOIN temp.sequence1 s ON s.id = +a.id WHERE b.id = ?",
+                     &l->counterpart, err) < 0 ||
+         sql_prepare(l->c->db,
+                     "SELECT (SELECT n.id FROM temp.part1 p JOIN temp.number1 f ON f.id = p.first"
+                     " JOIN temp.number2 n ON n.number = f.number WHERE p.id = +a.id)"
+                     " FROM temp.number2 b CROSS JOIN temp.number1 a ON a.number = b.number"
+                     " WHERE b.id = ?",
+                     &l->listed, err) < 0))
         return -err->code;
     l->names_count = wire_each_field(find_name, (void *)l->c->rules) != 0;
     snprintf(count, sizeof(count), "SELECT max(id) FROM %s.object", s->schema);
@@ -416,6 +430,7 @@ int request_sequences_read(struct compare *c, struct err *err)
         sqlite3_finalize(l->gone);
         sqlite3_finalize(l->root);
         sqlite3_finalize(l->counterpart);
+        sqlite3_finalize(l->listed);
         if (result == 0)
             result = sql_run(c->db, "COMMIT", err);
         overlap_free(&l->overlaps);

@@ -47,6 +47,7 @@ struct world {
     uint8_t strange;      /* the id of an object that is not the same any more, or 0 */
     struct tee_pair next; /* what the next pair says besides its messages */
     struct tee_verdict verdict;
+    int64_t sut_later; /* ns that the SUT gets the next requests later than usual */
 };
 
 struct attributes_given {
@@ -270,8 +271,8 @@ static inline enum tee_what exchange_end(struct exchange *x, struct world *w)
     w->next.sut = (struct tee_sut){ .own = &own,
                                     .server = &server,
                                     .call = message_end(&x->call[SUT]),
-                                    .called = w->now + 1000000,
-                                    .arrived = w->now + 2000000 };
+                                    .called = w->now + w->sut_later + 1000000,
+                                    .arrived = w->now + w->sut_later + 2000000 };
     if (!x->silent)
         w->next.sut.reply = message_end(&x->reply[SUT]);
     if (teelog_pair(w->log, &w->next, &w->verdict, &err) < 0)

@@ -156,7 +156,8 @@ def names(folder):
     """Entries of a listing whose objects have other names before, or later."""
     for case, wanted in (("moved", ["mode"]), ("seen-elsewhere", ["mode"]),
                          ("moves-later", ["handle", "mode"]), ("loses-a-link", ["handle", "mode"]),
-                         ("in-a-later-part", ["handle", "mode"]), ("strange-is-swapped", ["mode"])):
+                         ("in-a-later-part", ["handle", "mode"]), ("strange-is-swapped", ["mode"]),
+                         ("two-walkers", ["mode"])):
         log = os.path.join(folder, case)
         subprocess.run([MAKE_NAMES, log, case], check=True)
         with open(os.path.join(log, "summary.json"), encoding="utf-8") as file:

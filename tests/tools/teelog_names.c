@@ -97,14 +97,14 @@ struct entry {
     uint64_t sut_size;
 };
 
-/* A part of a listing. */
-static void list_files(struct world *w, uint64_t cookie, const struct entry entries[ENTRIES],
-                       bool ends)
+/* A part of the listing |number|. */
+static void list_part(struct world *w, uint64_t number, uint64_t cookie,
+                      const struct entry entries[ENTRIES], bool ends)
 {
     struct exchange x;
 
     w->next.object[TEE_OBJECT] = DIR_ID;
-    w->next.listing = 1;
+    w->next.listing = number;
     w->next.listing_ends = ends;
     exchange_begin(&x, w, READDIRPLUS);
     for (int side = 0; side < SIDES; side++) {
@@ -137,6 +137,12 @@ static void list_files(struct world *w, uint64_t cookie, const struct entry entr
     }
     exchange_end(&x, w);
     w->next.listing = 0;
+}
+
+static void list_files(struct world *w, uint64_t cookie, const struct entry entries[ENTRIES],
+                       bool ends)
+{
+    list_part(w, 1, cookie, entries, ends);
 }
 
 /* --- cases: a mode that differs must be told.  A size that differs is that of a file that is not
@@ -201,6 +207,23 @@ static void strange_is_swapped(struct world *w)
     list_files(w, 0, entries, true);
 }
 
+/* Two processes list the directory, and ask with the same cookie.  A file is made in between.  The
+ * SUT gets the last parts the other way around. */
+static void two_walkers(struct world *w)
+{
+    static const struct entry first[ENTRIES] = { { "a", { X, X }, 0644, 100 } };
+    static const struct entry before[ENTRIES] = { { "c", { Z, Z }, 0644, 100 } };
+    static const struct entry after[ENTRIES] = { { "c", { Z, Z }, 0644, 100 },
+                                                 { "d", { Y, Y }, 0600, 100 } };
+
+    list_part(w, 1, 0, first, false);
+    list_part(w, 2, 0, first, false);
+    w->sut_later = 100000000;
+    list_part(w, 1, 1, before, true);
+    w->sut_later = 0;
+    list_part(w, 2, 1, after, true);
+}
+
 static const struct {
     const char *name;
     void (*make)(struct world *w);
@@ -211,6 +234,7 @@ static const struct {
     { "loses-a-link", loses_a_link },
     { "in-a-later-part", in_a_later_part },
     { "strange-is-swapped", strange_is_swapped },
+    { "two-walkers", two_walkers },
 };
 
 int main(int argc, char **argv)
