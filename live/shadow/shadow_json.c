@@ -32,9 +32,11 @@ const struct teelog_counts *shadow_verdicts(const struct shadow *s)
     return s->log ? teelog_counts(s->log) : &s->verdicts;
 }
 
+/* Nor is it while the SUT's root has a name of ours: listings of it are not compared then. */
 bool shadow_is_synchronized(const struct shadow *s)
 {
-    return !s->open_count && !s->names_changed && shadow_has_copied_all(s);
+    return !s->open_count && !s->names_changed && shadow_has_copied_all(s) &&
+           !copy_counts(s->copy).has_scratch;
 }
 
 bool shadow_has_copied_all(const struct shadow *s)
