@@ -28,14 +28,15 @@ EACH = 10  # operations between two looks at the clock
 
 
 class Busy:
-    """A client that works at random until the block ends, and must not be held up meanwhile."""
+    """A client that works at random until the block ends, or |most| operations are done, and must not be held up
+    meanwhile."""
 
-    def __init__(self, what, server, objects, chance, least):
-        self.what, self.least, self.count, self.over = what, least, 0, False
+    def __init__(self, what, server, objects, chance, least, most):
+        self.what, self.least, self.most, self.count, self.over = what, least, most, 0, False
         self.thread = threading.Thread(target=self.run, args=(Client(server), objects, chance))
 
     def run(self, client, objects, chance):
-        while not self.over:
+        while not self.over and self.count < self.most:
             work(client, chance, objects, EACH)
             self.count += EACH
         client.close()
@@ -64,8 +65,8 @@ class Run:
         self.client, self.objects = client, Objects(root)
         work(client, self.chance, self.objects, 100)
 
-    def busy(self, what, least=3 * EACH):
-        return Busy(what, self.client_side, self.objects, self.chance, least)
+    def busy(self, what, least=3 * EACH, most=1 << 30):
+        return Busy(what, self.client_side, self.objects, self.chance, least, most)
 
     def is_same_again(self, what, shadow):
         settle(shadow)
@@ -121,7 +122,7 @@ def shadow_stops(run, shadow):
     count = before["objects"]["synchronized"]
     f = next(h for h in run.objects.known if run.objects.type_of(h) == 1)
     shadow.process.send_signal(signal.SIGSTOP)
-    with run.busy("the shadow is stopped", 1):
+    with run.busy("the shadow is stopped", 1, 2 * EACH):  # few: what they change has to be read again
         for i in range(60):
             run.client.nfs(WRITE, {"object": f, "offset": i * 1000, "count": 50000, "stable": 0,
                                    "data": [(50000, i)]})
