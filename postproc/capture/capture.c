@@ -31,6 +31,8 @@ struct capture {
     struct pcapng *png;
     uint64_t frames;
     uint32_t skipped; /* frames that are no packets, since the last one that is */
+    uint64_t since; /* the byte of the file from which frames are counted; 0: from its beginning */
+    uint64_t left_out; /* bytes of the file in front of it, of a pcap file */
     int link_type;
 };
 
@@ -164,21 +166,26 @@ static int broken(struct capture *capture, struct err *err)
 {
     const char *name = input_name(capture->input);
     unsigned long long packet = capture->frames + 1;
+    const uint64_t left_out = capture->left_out;
+    char since[TRACK_SINCE];
     uint64_t start;
 
     if (capture->input_error.code) {
         *err = capture->input_error;
         return -err->code;
     }
+    track_since(since, capture->since);
     if (track_inside(&capture->track, &start) && input_offset(capture->input) == capture->track.pos)
         return err_set(err, ERR_INPUT,
-                       "%s: cut in the middle of packet %llu, which begins at byte %llu", name,
-                       packet, (unsigned long long)start);
+                       "%s: cut in the middle of packet %llu%s, which begins at byte %llu", name,
+                       packet, since, (unsigned long long)(left_out + start));
     if (capture->track.lost && start)
-        return err_set(err, ERR_INPUT, "%s: damaged at byte %llu, after packet %llu: %s", name,
-                       (unsigned long long)start, packet - 1, pcap_geterr(capture->pcap));
-    return err_set(err, ERR_INPUT, "%s: damaged after packet %llu, before byte %llu: %s", name,
-                   packet - 1, (unsigned long long)capture->track.pos, pcap_geterr(capture->pcap));
+        return err_set(err, ERR_INPUT, "%s: damaged at byte %llu, after packet %llu%s: %s", name,
+                       (unsigned long long)(left_out + start), packet - 1, since,
+                       pcap_geterr(capture->pcap));
+    return err_set(err, ERR_INPUT, "%s: damaged after packet %llu%s, before byte %llu: %s", name,
+                   packet - 1, since, (unsigned long long)(left_out + capture->track.pos),
+                   pcap_geterr(capture->pcap));
 }
 
 static int next_block(struct capture *capture, struct pcapng_block *block, struct frame *frame,
@@ -206,17 +213,21 @@ int capture_next_block(struct capture *capture, struct pcapng_block *block, stru
                         : capture_next(capture, frame, err);
 }
 
-int capture_head(struct capture *capture, uint32_t head, bool jump, struct err *err)
+int capture_head(struct capture *capture, uint32_t head, uint64_t from, struct err *err)
 {
     struct pcapng_block block;
     struct frame frame;
     int rc = 1;
 
-    for (uint32_t at = 0; rc == 1 && at < head; at += block.len + PCAPNG_BLOCK_LEAST)
+    for (uint32_t at = 0; capture->png && rc == 1 && at < head;
+         at += block.len + PCAPNG_BLOCK_LEAST)
         rc = next_block(capture, &block, &frame, err);
-    if (rc < 0 || !jump)
+    if (rc < 0 || from <= head)
         return rc < 0 ? rc : 0;
-    pcapng_jump(capture->png);
+    if (capture->png)
+        pcapng_jump(capture->png, from);
+    capture->since = from;
+    capture->left_out = from - head;
     capture->frames = 0;
     capture->skipped = 0;
     return 0;

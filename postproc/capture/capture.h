@@ -34,10 +34,10 @@ int capture_next(struct capture *capture, struct frame *frame, struct err *err);
 int capture_next_block(struct capture *capture, struct pcapng_block *block, struct frame *frame,
                        struct err *err);
 
-/* Reads the first |head| bytes of a pcapng file, which were read ahead (input_open_part); what
- * comes then is in the middle of the file, and frames are numbered from 1 there.  Or, unless
- * |jump|, comes next. */
-int capture_head(struct capture *capture, uint32_t head, bool jump, struct err *err);
+/* Of a file that is read in parts (input_open_part): what comes behind its first |head| bytes
+ * begins at its byte |from|.  Frames are numbered from 1 there, and messages name the bytes of the
+ * file.  Of pcapng, reads the first |head| bytes. */
+int capture_head(struct capture *capture, uint32_t head, uint64_t from, struct err *err);
 /* The reader of a pcapng file, for what it knows of interfaces; or NULL. */
 struct pcapng *capture_pcapng(const struct capture *capture);
 

@@ -5,6 +5,7 @@
  * packet blocks as frames with times in nanoseconds.  For capture.c.  The contract is in pcapng.h.
  */
 #include "capture/pcapng.h"
+#include "capture/track.h"
 #include "base/bytes.h"
 #include "base/wide.h"
 #include "base/grow.h"
@@ -35,8 +36,8 @@ struct pcapng {
     } middle;
     uint8_t *block; /* the body of the current one, without type and lengths */
     uint32_t block_cap, body_len;
-    uint64_t offset; /* of the current block in the file */
-    uint64_t packets;
+    uint64_t offset;         /* of the current block in the file */
+    uint64_t packets, since; /* counted from this byte; 0: from the beginning */
 };
 
 bool pcapng_is(const uint8_t *head, size_t len)
@@ -79,16 +80,21 @@ void pcapng_close(struct pcapng *png)
 
 static int cut(const struct pcapng *png, struct err *err)
 {
-    return err_set(
-        err, ERR_INPUT, "%s: cut in the middle of packet %llu, whose block begins at byte %llu",
-        png->name, (unsigned long long)png->packets + 1, (unsigned long long)png->offset);
+    char since[TRACK_SINCE];
+
+    return err_set(err, ERR_INPUT,
+                   "%s: cut in the middle of packet %llu%s, whose block begins at byte %llu",
+                   png->name, (unsigned long long)png->packets + 1, track_since(since, png->since),
+                   (unsigned long long)png->offset);
 }
 
 static int damaged(const struct pcapng *png, const char *why, struct err *err)
 {
-    return err_set(err, ERR_INPUT, "%s: damaged block at byte %llu, after packet %llu: %s",
+    char since[TRACK_SINCE];
+
+    return err_set(err, ERR_INPUT, "%s: damaged block at byte %llu, after packet %llu%s: %s",
                    png->name, (unsigned long long)png->offset, (unsigned long long)png->packets,
-                   why);
+                   track_since(since, png->since), why);
 }
 
 static int reserve(struct pcapng *png, uint32_t len, struct err *err)
@@ -351,9 +357,11 @@ static void begin_middle(struct pcapng *png)
     png->begun = true;
 }
 
-void pcapng_jump(struct pcapng *png)
+void pcapng_jump(struct pcapng *png, uint64_t from)
 {
     begin_middle(png);
+    png->offset = png->since = from;
+    png->packets = 0;
     png->faces.counted = false;
 }
 

@@ -55,8 +55,9 @@ int pcapng_next(struct pcapng *png, struct pcapng_block *block, struct frame *fr
  * that of a section header is the same in both. */
 bool pcapng_is_type(uint32_t type);
 
-/* What is read next stands somewhere behind what was read. */
-void pcapng_jump(struct pcapng *png);
+/* What is read next stands somewhere behind what was read: at the byte |from|.  Messages count
+ * packets from there. */
+void pcapng_jump(struct pcapng *png, uint64_t from);
 /* The same, behind a part of which |faces| are known.  |sure|: all of them are, so a packet of
  * another one is damaged. */
 int pcapng_jump_with(struct pcapng *png, const struct faces *faces, bool sure, struct err *err);

@@ -2,6 +2,8 @@
 #include "capture/track.h"
 #include "base/bytes.h"
 
+#include <stdio.h>
+
 enum {
     FILE_HEADER = 24,
     RECORD_HEADER = 16,
@@ -79,4 +81,12 @@ bool track_inside(const struct track *t, uint64_t *start)
 {
     *start = t->have ? t->next : t->start;
     return !t->lost && (t->have || t->pos < t->next);
+}
+
+const char *track_since(char text[TRACK_SINCE], uint64_t since)
+{
+    text[0] = '\0';
+    if (since)
+        snprintf(text, TRACK_SINCE, " (counted from byte %llu)", (unsigned long long)since);
+    return text;
 }

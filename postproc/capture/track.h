@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { TRACK_SINCE = 48 };
+
 /* Begin with all zeros, then call track_begin. */
 struct track {
     bool lost;           /* not a pcap file, or there is no record at |start| */
@@ -31,5 +33,9 @@ void track_bytes(struct track *track, const uint8_t *data, size_t len);
 
 /* Returns true if the bytes so far end inside of a record, and sets |*start| to its beginning. */
 bool track_inside(const struct track *track, uint64_t *start);
+
+/* What a message says behind the number of a packet that is counted from the byte |since| of the
+ * file: nothing, if that is 0. */
+const char *track_since(char text[TRACK_SINCE], uint64_t since);
 
 #endif

@@ -29,8 +29,7 @@ int part_open(struct part *p, const char *path, const struct capture_shape *shap
     }
     p->capture = capture_open(p->input, err);
     p->jumped = shape && shape->pcapng && from > shape->head;
-    if (!p->capture ||
-        (shape && shape->pcapng && capture_head(p->capture, shape->head, p->jumped, err) < 0)) {
+    if (!p->capture || (shape && capture_head(p->capture, shape->head, from, err) < 0)) {
         part_close(p);
         return -err->code;
     }

@@ -240,6 +240,25 @@ def bad_input(folder):
     check(not list(folder.glob("e.*")), "a refused piece left a file")
 
 
+def damaged(folder):
+    """What is cut or damaged is named by its byte in the file, whatever was read of that."""
+    capture = folder / "locks.pcap"
+    subprocess.run(["editcap", "-F", "pcapng", capture, folder / "locks.pcapng"], check=True)
+    for form, name, head, length in ("pcap", "packet", 16, 8), ("pcapng", "block", 0, 4):
+        data, at, last = bytearray((folder / f"locks.{form}").read_bytes()), 24 if head else 0, 0
+        while at < len(data) * 3 // 4:
+            last, at = at, at + head + int.from_bytes(data[at + length:at + length + 4], "little")
+        damage = bytearray(data)
+        damage[at + length:at + length + 4] = b"\xff\xff\xff\x7f"
+        bad = folder / f"bad.{form}"
+        for content, what in (data[:at - 3], f"begins at byte {last}"), (damage, f"at byte {at}, after packet"):
+            bad.write_bytes(content)
+            for arguments in (), ("--from", len(data) // 2, "--lead-in", 2000, "--lead-in-time", "0s"):
+                refused(folder, 3, what, "piece", "-o", "e", *arguments, "--last", bad)
+                refused(folder, 3, "(counted from byte " if arguments else name, "piece", "-o", "e", *arguments, "--last",
+                        bad)
+
+
 def empty_pieces(folder):
     """A piece that ends before the first packet, or has no packet between its borders, is exact and has nothing."""
     for form in "pcap", "pcapng":
@@ -312,6 +331,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         bad_input(folder)
+        damaged(folder)
         empty_pieces(folder)
         files(folder)
         for capture in ALL if rounds else FEW:
