@@ -85,4 +85,4 @@ SELECT p.text AS path, count(*) AS operations, quantile_disc(o.latency, 0.5) / 1
        quantile_disc(o.latency, 0.9) / 1e6 AS p90_ms, quantile_disc(o.latency, 0.99) / 1e6 AS p99_ms,
        max(o.latency) / 1e6 AS max_ms
   FROM operation o JOIN path p ON p.part = o.part AND p.id = o.path WHERE o.latency IS NOT NULL
- GROUP BY p.text;
+ GROUP BY p.text, CASE WHEN p.text LIKE '[#%' THEN p.part END; -- [#N] is the object N of a part

@@ -12,7 +12,7 @@ SELECT p.text AS path, count(*) AS operations, count(DISTINCT o.client) AS clien
        sum(CASE WHEN o.program = 100003 AND o.procedure = 6 THEN o.data_length ELSE 0 END) AS read,
        sum(CASE WHEN o.program = 100003 AND o.procedure = 7 THEN o.data_length ELSE 0 END) AS written
   FROM operation{suffix} o JOIN path{suffix} p ON p.part = o.part AND p.id = o.path
- GROUP BY p.text ORDER BY operations DESC, path LIMIT {count}"""
+ GROUP BY p.text, CASE WHEN p.text LIKE '[#%' THEN p.part END ORDER BY operations DESC, path LIMIT {count}"""
 
 
 def busiest(session, folder, count=20):

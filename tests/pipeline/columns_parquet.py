@@ -19,7 +19,9 @@ CAPTURES = pathlib.Path(os.environ.get("CAPTURES") or SRC / "captures")
 sys.path.insert(0, str(SRC / "tests/gen"))
 
 import database  # noqa: E402
+import messages  # noqa: E402
 import python_package  # noqa: E402
+import traffic  # noqa: E402
 
 python_package.use()
 
@@ -228,6 +230,25 @@ def days(folder):
     check(len(wanted) > 6 and found == wanted, f"days and servers: {found}, not {wanted}")
 
 
+def requests(file, count):
+    """A capture with |count| operations on one file, of which only the handle is known."""
+    trace = traffic.Trace()
+    flow = traffic.TcpFlow(trace, "10.0.0.1", 700)
+    flow.open()
+    for xid in range(1, count + 1):
+        flow.reply(flow.call(xid, messages.GETATTR, messages.getattr_args(messages.handle(count))), messages.getattr_res(7))
+    trace.write(file)
+
+
+def unknown(folder):
+    """Files of two parts whose paths nobody knows are two files, though both are object 1 there."""
+    for count in 2, 3:
+        requests(folder / f"{count}.pcap", count)
+        package(folder / f"{count}.pcap", "-o", folder / "unknown")
+    found = opened(folder / "unknown").execute("SELECT path, operations FROM latency_by_path ORDER BY 2").fetchall()
+    check(found == [("[#1]", 2), ("[#1]", 3)], f"unknown paths of two parts: {found}")
+
+
 def nothing(folder):
     """A trace without operations has their table and its views."""
     (folder / "none.pcap").write_bytes(bytes.fromhex(
@@ -242,6 +263,7 @@ def nothing(folder):
 with tempfile.TemporaryDirectory() as scratch:
     scratch = pathlib.Path(scratch)
     days(scratch)
+    unknown(scratch)
     nothing(scratch)
     made = one(scratch, "vfs-libnfs-all22")
     one(scratch, "knfsd-netem-udp", "--bodies")
