@@ -164,9 +164,17 @@ class DataSet:
         files = [path.relative_to(self.temporary) for path in self.temporary.rglob("*.parquet")]
         for path in files:
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(self.temporary / path, self.folder / path)
+            os.replace(self.temporary / path, self._free(self.folder / path))
         shutil.rmtree(self.temporary)
         return len(files)
+
+    def _free(self, path):
+        """Where |path| can go.  Part "a.1" can have taken the name of the second file of part "a"."""
+        number = 0
+        while path.exists() and path.parent.name not in DICTIONARIES:
+            number += 1
+            path = path.with_name(f"{self.part}.{number}.parquet")
+        return path
 
     def abandon(self):
         shutil.rmtree(self.temporary, ignore_errors=True)

@@ -230,6 +230,20 @@ def days(folder):
     check(len(wanted) > 6 and found == wanted, f"days and servers: {found}, not {wanted}")
 
 
+def taken(folder):
+    """A part whose name is that of another part's second file keeps its rows."""
+    columns = pa.schema([(name, pa.int64()) for name in ("id", "call_time", "reply_time")] + [("server", pa.string())])
+    for part in "day.1", "day":
+        data = parquet.DataSet(folder / "taken", part, 1, 65536)
+        for _ in range(2):
+            rows = [{"id": n, "call_time": n, "reply_time": n, "server": f"10.0.0.{n}"} for n in range(parquet.OPEN + 2)]
+            data.add_operations(pa.RecordBatch.from_pylist(rows, columns))
+        data.finish()
+    found = duckdb.sql(f"SELECT part, count(*) FROM read_parquet('{folder}/taken/*/*/*/*.parquet') GROUP BY 1 ORDER BY 1")
+    want = [(part, 2 * (parquet.OPEN + 2)) for part in ("day", "day.1")]
+    check(found.fetchall() == want, f"parts with the same names: {found.fetchall()}, not {want}")
+
+
 def requests(file, count):
     """A capture with |count| operations on one file, of which only the handle is known."""
     trace = traffic.Trace()
@@ -263,6 +277,7 @@ def nothing(folder):
 with tempfile.TemporaryDirectory() as scratch:
     scratch = pathlib.Path(scratch)
     days(scratch)
+    taken(scratch)
     unknown(scratch)
     nothing(scratch)
     made = one(scratch, "vfs-libnfs-all22")
