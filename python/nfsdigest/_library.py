@@ -6,6 +6,7 @@ Python never touches single rows: it passes Arrow C streams on.
 
 import ctypes
 import os
+import re
 
 
 class Error(Exception):
@@ -61,6 +62,9 @@ _new.restype, _new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_
 _get = ctypes.pythonapi.PyCapsule_GetPointer
 _get.restype, _get.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
 _NAME = b"arrow_array_stream"
+NOT_UTF8 = "Arrow opens only files whose names are UTF-8: choose another name"
+# control characters, those of direction, line separators, and bytes that are not UTF-8, as os.fsdecode has them
+_HIDDEN = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
 _live = {}  # structs that capsules point to, by their addresses
 
 
@@ -80,6 +84,26 @@ def capsule(stream):
     address = ctypes.addressof(stream)
     _live[address] = stream
     return _new(address, _NAME, ctypes.cast(_destroy, ctypes.c_void_p))
+
+
+def is_utf8(name):
+    """Arrow opens no other files."""
+    try:
+        os.fspath(name).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def row_text(name):
+    """A name of a file as tables have it: schemas/nfsr.md, "Text"."""
+    def of(char):
+        if char == "\\":
+            return "\\\\"
+        if _HIDDEN.match(char):
+            return "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
+        return char
+    return "".join(map(of, os.fsdecode(name)))
 
 
 class Handle:

@@ -20,7 +20,7 @@ import shutil
 import tempfile
 
 from nfsdigest import pieces
-from nfsdigest._library import Error
+from nfsdigest._library import NOT_UTF8, Error, is_utf8, row_text
 from nfsdigest.pieces import Refused
 
 FORMAT = 1  # of OUT/_digest
@@ -80,6 +80,8 @@ class Job:
 
     def __init__(self, out):
         self.out = pathlib.Path(os.path.abspath(out))
+        if not is_utf8(self.out):
+            raise Refused(2, f"{row_text(out)}: {NOT_UTF8}")
         self.folder = self.out / "_digest"
         self.failed = {}  # tasks with errors, of this run
 

@@ -35,7 +35,7 @@ import pyarrow.parquet as pq
 
 import nfsdigest
 from nfsdigest._kernels import call
-from nfsdigest._library import Error, columns, read, tables
+from nfsdigest._library import NOT_UTF8, Error, columns, is_utf8, read, row_text, tables
 
 BODIES = {"arguments", "result", "data_digest", "block_digests"}
 # texts that other tables have, and what can be calculated
@@ -198,11 +198,20 @@ def selections(bodies):
     return chosen
 
 
+def _part_of(path):
+    """The name that a part has if nobody gives it one."""
+    name = os.fsencode(pathlib.Path(path).name.split(".")[0] or "trace").replace(b"\\", b"%5c")  # DuckDB does not find it
+    return name.decode(errors="backslashreplace").replace("\\x", "%")
+
+
 def write(paths, folder, *, part=None, bodies=False, level=1, rows=ROWS, partial=False, **options):
     """Writes the trace in |paths| as part |part| of the data set in |folder|.  Returns the number of
     operations and, with partial, where a file was cut, else "".  Raises FileExistsError if the part is there, and
     ValueError if its name cannot be that of a file."""
-    part = part or pathlib.Path(paths[0]).name.split(".")[0] or "trace"
+    part = part or _part_of(paths[0])
+    for name in (part, folder):
+        if not is_utf8(name):
+            raise ValueError(f"{row_text(name)}: {NOT_UTF8}")
     if "/" in part or "\0" in part or part.startswith((".", "_")):  # readers leave such files out
         raise ValueError(f"{part!r} cannot be the name of a part: it has a slash, or begins with '.' or '_'")
     folder = pathlib.Path(folder)

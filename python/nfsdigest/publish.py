@@ -16,6 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from nfsdigest import __version__, pieces, summary
+from nfsdigest._library import row_text
 from nfsdigest.place import TALLY
 
 
@@ -64,7 +65,7 @@ def _sources(job, alive, rows, parts):
         cut = job.cut.get(number)
         counts = {name: sum(part["sources"].get(str(number + 1), {}).get(name, 0) for part in parts.values())
                   for name in COUNTS}
-        found.append({"id": number + 1, "name": capture["path"], "kind": "capture",
+        found.append({"id": number + 1, "name": row_text(capture["path"]), "kind": "capture",
                       "state": "cut" if cut else "complete", "note": cut and cut["note"],
                       "size": max(capture["size"], rows[names[-1]]["to"]),
                       "frame_base": bases[number],

@@ -254,6 +254,20 @@ def requests(file, count):
     trace.write(file)
 
 
+def named(folder):
+    """Names that are not UTF-8: those of captures are taken; Arrow does not open others."""
+    odd, data = folder / "a\udcff\\.pcap", folder / "odd"
+    requests(odd, 3)
+    done = package(odd, "-o", data)
+    check(done.returncode == 0, f"a capture whose name is not UTF-8: {done.stderr}")
+    found = opened(data).execute("SELECT part, name FROM source").fetchall()
+    check(found == [("a%ff%5c", f"{folder}/a\\xff\\\\.pcap")], f"its name: {found}")
+    for arguments in ("-o", data, "--part", "b\udcff"), ("-o", folder / "b\udcff"):
+        done = package(odd, *arguments)
+        check(done.returncode == 2 and "b\\xff: " in done.stderr, f"names that Arrow refuses: {done.stderr}")
+    check(not (folder / "b\udcff").exists(), "a folder that Arrow refuses was made")
+
+
 def unknown(folder):
     """Files of two parts whose paths nobody knows are two files, though both are object 1 there."""
     for count in 2, 3:
@@ -278,6 +292,7 @@ with tempfile.TemporaryDirectory() as scratch:
     scratch = pathlib.Path(scratch)
     days(scratch)
     taken(scratch)
+    named(scratch)
     unknown(scratch)
     nothing(scratch)
     made = one(scratch, "vfs-libnfs-all22")

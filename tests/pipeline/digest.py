@@ -19,7 +19,9 @@ CAPTURES = pathlib.Path(os.environ.get("CAPTURES") or SRC / "captures")
 sys.path.insert(0, str(SRC / "tests/gen"))
 
 import database  # noqa: E402
+import messages  # noqa: E402
 import python_package  # noqa: E402
+import traffic  # noqa: E402
 
 python_package.use()
 
@@ -233,6 +235,22 @@ def stopped(folder):
           "so did 2 others" in done.stderr, f"stopped: {done.stderr}")
 
 
+def odd_name(folder):
+    """The name of a capture is any bytes; tables have it as one run has."""
+    capture = folder / "odd\udcff\\\t.pcap"
+    trace = traffic.Trace()
+    flow = traffic.UdpFlow(trace, "10.0.0.1", 700)
+    flow.pair(1, messages.GETATTR, messages.getattr_args(messages.handle(1)), messages.getattr_res(1))
+    trace.write(capture)
+    done = command(capture, folder / "odd")
+    check(done.returncode == 0, f"a capture whose name is not UTF-8: {done.stderr}")
+    sql = "SELECT name FROM source"
+    found = data_set.opened(folder / "odd").execute(sql).fetchall()
+    want = data_set.ingest([capture], folder / "odd.db").execute(sql).fetchall()
+    check(found == want, f"its name: {found}, not {want}")
+    refused(2, "odd\\xff: ", capture, folder / "odd\udcff")
+
+
 def no_room(folder, capture):
     """A full disk: files cannot grow any more."""
     def limit():
@@ -332,6 +350,7 @@ def main():
         bad_input(folder, capture, out)
         damaged(folder, capture)
         stopped(folder)
+        odd_name(folder)
         no_room(folder, capture)
     return 1 if failures else 0
 
