@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "capture/convert.h"
 #include "cli/engine_args.h"
+#include "cli/outputs.h"
 #include "cli/cli.h"
 
 #include <string.h>
@@ -97,6 +98,17 @@ static int check(const struct anonymizer *a, int inputs, struct err *err)
     return 0;
 }
 
+/* --force replaces another file, not what is read. */
+static int spare_inputs(const struct anonymizer *a, char **captures, int count, struct err *err)
+{
+    char *const others[] = { (char *)a->key_path, (char *)a->policy_name };
+
+    if (outputs_spare_each(captures, (uint32_t)count, "", "--output", a->output, err) < 0 ||
+        outputs_spare_each(others, 2, "", "--output", a->output, err) < 0)
+        return -err->code;
+    return 0;
+}
+
 int cmd_anonymize(int argc, char **argv, struct err *err)
 {
     struct anonymizer a = { .policy_name = "public" };
@@ -129,6 +141,8 @@ int cmd_anonymize(int argc, char **argv, struct err *err)
         return result;
     key_refuse_dumps();
     result = check(&a, argc - first, err);
+    if (result == 0)
+        result = spare_inputs(&a, argv + first, argc - first, err);
     if (result == 0)
         result = key_load(&a.key, a.key_path, err);
     if (result == 0)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "cli/piece_list.h"
 #include "pieces/join.h"
+#include "pieces/state.h"
 #include "show/args.h"
 
 #include <inttypes.h>
@@ -124,11 +126,15 @@ static int print(bool json, const struct join *join)
 
 static int run(const struct piece_list *list, const char *output, bool json, struct err *err)
 {
+    char border[STATE_PATH_MAX];
     struct join *join;
     int rc = 0;
 
     if (!list->count)
         return err_set(err, ERR_USAGE, "nothing to join: name pieces, without .border");
+    if (output && outputs_spare_each(list->names, list->count, ".border", "--output",
+                                     state_path(border, output, ".border"), err) < 0)
+        return -err->code;
     join = join_new(err);
     if (!join)
         return -err->code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "cli/piece_list.h"
 #include "names/names.h"
 #include "show/args.h"
@@ -35,26 +36,28 @@ static int set_server(void *to, const char *value, struct err *err)
     return 0;
 }
 
-static void print(bool as_json, const struct names_result *r)
+static void print_text(FILE *out, const struct names_result *r)
+{
+    fprintf(out,
+            "%" PRIu64 " frames, %" PRIu64 " operations, %" PRIu64 " objects, %" PRIu64 " paths\n",
+            r->frames, r->operations, r->objects, r->paths);
+    if (r->waiting)
+        fprintf(out, "%" PRIu64 " calls wait in the state for their replies.\n", r->waiting);
+    if (r->strays)
+        fprintf(out,
+                "%" PRIu64 " repeated messages are of operations that no piece knows any more.\n",
+                r->strays);
+    if (r->stopped)
+        fprintf(out,
+                "%" PRIu64 " connections stopped inside a message or at a hole: \"nfsdigest join\" "
+                "names them.\n",
+                r->stopped);
+}
+
+static void print_json(const struct names_result *r)
 {
     struct json j = { .out = stdout };
 
-    if (!as_json) {
-        printf("%" PRIu64 " frames, %" PRIu64 " operations, %" PRIu64 " objects, %" PRIu64
-               " paths\n",
-               r->frames, r->operations, r->objects, r->paths);
-        if (r->waiting)
-            printf("%" PRIu64 " calls wait in the state for their replies.\n", r->waiting);
-        if (r->strays)
-            printf("%" PRIu64 " repeated messages are of operations that no piece knows any "
-                   "more.\n",
-                   r->strays);
-        if (r->stopped)
-            printf("%" PRIu64 " connections stopped inside a message or at a hole: \"nfsdigest "
-                   "join\" names them.\n",
-                   r->stopped);
-        return;
-    }
     json_object(&j, NULL);
     json_u64(&j, "frames", r->frames);
     json_u64(&j, "operations", r->operations);
@@ -72,6 +75,26 @@ static bool is_stream(const char *name)
     size_t len = strlen(name);
 
     return len > 5 && strcmp(name + len - 5, ".nfsr") == 0;
+}
+
+/* What it writes is not what it reads; the state is both. */
+static int spare_inputs(const struct names_options *o, const struct piece_list *l, struct err *err)
+{
+    static const char *const suffixes[] = { "", ".nfsr", ".border", ".order" };
+    struct outputs both = { .count = 0 };
+    int rc = outputs_writes(&both, "--output", o->output, err);
+
+    if (rc == 0 && o->state)
+        rc = outputs_writes(&both, "--state", o->state, err);
+    if (rc == 0)
+        rc = outputs_check(&both, err);
+    outputs_free(&both);
+    for (size_t i = !o->canonical; rc == 0 && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        rc = outputs_spare_each(l->names, l->count, suffixes[i], "--output", o->output, err);
+        if (rc == 0)
+            rc = outputs_spare_each(l->names, l->count, suffixes[i], "--state", o->state, err);
+    }
+    return rc;
 }
 
 static int make(const struct names_options *options, const struct piece_list *l,
@@ -94,7 +117,9 @@ int cmd_names(int argc, char **argv, struct err *err)
     const char *list = NULL;
     bool json = false;
     const struct arg own[] = {
-        { 'o', "output", "FILE", "the record stream to write (.nfsr)", set_text, &options.output },
+        { 'o', "output", "FILE",
+          "the record stream to write (.nfsr), or \"-\" for standard\noutput", set_text,
+          &options.output },
         { 0, "server", "ADDRESS", "only the operations of this server; may be repeated", set_server,
           &options },
         { 0, "state", "FILE",
@@ -117,11 +142,18 @@ int cmd_names(int argc, char **argv, struct err *err)
         return rc;
     if (!options.output)
         return err_set(err, ERR_USAGE, "-o FILE is missing: the record stream to write");
+    if (json && strcmp(options.output, "-") == 0)
+        return err_set(err, ERR_USAGE,
+                       "--json needs a file: the stream would be on standard output, too");
     rc = piece_list_read(&names, argv + first, argc - first, list, err);
     if (rc == 0)
-        rc = make(&options, &names, &result, err);
+        rc = spare_inputs(&options, &names, err);
     if (rc == 0)
-        print(json, &result);
+        rc = make(&options, &names, &result, err);
+    if (rc == 0 && json)
+        print_json(&result);
+    else if (rc == 0)
+        print_text(strcmp(options.output, "-") == 0 ? stderr : stdout, &result);
     piece_list_free(&names);
     return rc;
 }

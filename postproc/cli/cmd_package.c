@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/values.h"
 #include "cli/engine_args.h"
+#include "cli/outputs.h"
 #include "cli/cli.h"
 #include "package/package.h"
 
@@ -130,6 +131,21 @@ static int tell_made(const struct package_options *o, int count, char **captures
     return j.failed ? err_memory(err, "names") : finish_output(err);
 }
 
+/* --force replaces another file, not what is read. */
+static int spare_inputs(const struct package_options *o, int count, char **captures,
+                        struct err *err)
+{
+    const char *const files[] = { o->key, o->policy, o->description, o->accept };
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char *const file = (char *)files[i];
+
+        if (file && outputs_spare_each(&file, 1, "", "--output", o->output, err) < 0)
+            return -err->code;
+    }
+    return outputs_spare_each(captures, (uint32_t)count, "", "--output", o->output, err);
+}
+
 static int make_archive(struct package_args *a, int count, char **captures, struct err *err)
 {
     int result;
@@ -143,7 +159,7 @@ static int make_archive(struct package_args *a, int count, char **captures, stru
     if (!a->options.key)
         return err_set(err, ERR_USAGE,
                        "give the key with --key FILE; \"nfsdigest key new FILE\" makes one");
-    if (read_date(&a->options.date, err) < 0)
+    if (spare_inputs(&a->options, count, captures, err) < 0 || read_date(&a->options.date, err) < 0)
         return -err->code;
     a->options.report = stdout;
     a->options.json = a->json;

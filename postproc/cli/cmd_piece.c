@@ -2,7 +2,9 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/engine_args.h"
+#include "cli/outputs.h"
 #include "pieces/piece.h"
+#include "pieces/state.h"
 
 #include <string.h>
 
@@ -33,6 +35,24 @@ static void print_json(const struct piece *p, const struct piece_result *r)
     json_bool(&j, "cut", r->cut);
     json_object_end(&j);
     json_end(&j);
+}
+
+/* A piece has four files, and reads those of the piece that it continues. */
+static int spare_inputs(const struct piece *p, struct err *err)
+{
+    static const char *const suffixes[] = { ".nfsr", ".border", ".state", ".order" };
+    char *const captures[] = { (char *)p->path, (char *)p->before };
+    char *const previous = (char *)p->previous;
+    char path[STATE_PATH_MAX];
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        state_path(path, p->name, suffixes[i]);
+        if (outputs_spare_each(captures, p->before ? 2 : 1, "", "--output", path, err) < 0 ||
+            outputs_spare_each(&previous, p->previous ? 1 : 0, suffixes[i], "--output", path, err) <
+                0)
+            return -err->code;
+    }
+    return 0;
 }
 
 int cmd_piece(int argc, char **argv, struct err *err)
@@ -91,6 +111,8 @@ int cmd_piece(int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "--continue has no lead-in: leave out --before");
     if (piece.to <= piece.from)
         return err_set(err, ERR_USAGE, "--to must be behind --from");
+    if (spare_inputs(&piece, err) < 0)
+        return -err->code;
     options.settings.options.block_digests = blocks;
     piece.options = &options.settings.options;
     rc = piece_make(&piece, &result, err);

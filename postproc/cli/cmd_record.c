@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "capture/convert.h"
 #include "cli/engine_args.h"
+#include "cli/outputs.h"
 #include "cli/cli.h"
 #include "record/nfsr.h"
 
@@ -109,6 +110,9 @@ int cmd_record(int argc, char **argv, struct err *err)
     if (json && strcmp(recorder.output, "-") == 0)
         return err_set(err, ERR_USAGE,
                        "--json needs -o FILE: the stream would be on standard output, too");
+    if (outputs_spare_each(argv + first, (uint32_t)(argc - first), "", "--output", recorder.output,
+                           err) < 0)
+        return -err->code;
     result = convert_captures(&conversion, argc - first, argv + first, err);
     engine_free(recorder.engine);
     nfsr_writer_free(recorder.writer);

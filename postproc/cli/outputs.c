@@ -14,6 +14,7 @@
 #include "store/sql.h"
 #include "store/store.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,4 +235,21 @@ int outputs_spare(const char *input, const char *option, const char *path, struc
         result = outputs_check(&o, err);
     outputs_free(&o);
     return result;
+}
+
+int outputs_spare_each(char *const *inputs, uint32_t count, const char *suffix, const char *option,
+                       const char *path, struct err *err)
+{
+    char input[PATH_MAX];
+    struct stat out, in;
+
+    if (!path || strcmp(path, "-") == 0 || stat(path, &out) < 0 || !S_ISREG(out.st_mode))
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(input, sizeof(input), "%s%s", inputs[i], suffix);
+        if (stat(input, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return err_set(err, ERR_USAGE, "%s: %s would replace the input %s", option, path,
+                           input);
+    }
+    return 0;
 }
