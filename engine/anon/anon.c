@@ -93,7 +93,7 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
     }
     ready = (struct ready){
         .flow = frames_flow(a, m->flow),
-        .at = { m->side, datagram_id(&a->ids, m), m->frame, shifted(a, m->time) },
+        .at = { m->side, 0, m->frame, shifted(a, m->time) },
         .procedure = t->procedure,
         .has_credential = t->credential != NULL,
     };
@@ -101,8 +101,9 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
         ready.credential = *t->credential;
     if ((rc = rewrite_message(&a->rewriter, t, &ready.message, err)) < 0)
         return rc;
-    if (t->event == TAP_MESSAGE && t->ticket)
+    if (t->event == TAP_MESSAGE && t->ticket) /* it has its identification since it was held */
         return output_queue_resolve(&a->queue, t->ticket, &ready, err);
+    ready.at.ip_id = datagram_id(&a->ids, m);
     return output_queue_put(&a->queue, t->event == TAP_HELD ? t->ticket : 0, &ready, err);
 }
 

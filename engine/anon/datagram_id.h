@@ -35,8 +35,9 @@ struct datagram_ids {
     uint16_t last;
 };
 
-/* Returns the identification of a message's datagram, or 0 if it has none.  Returns the same one
- * when it is called again for the same message, as for held replies. */
+/* Returns the identification of a message's datagram, or 0 if it has none.  For a held reply, call
+ * it once: later its number may be forgotten, and a further one would look like a datagram that was
+ * dropped. */
 uint16_t datagram_id(struct datagram_ids *d, const struct message *m);
 
 #endif

@@ -161,7 +161,24 @@ def waited_too_long():
     return trace
 
 
+def calls_lost():
+    """Replies that wait for calls which nobody captured.  Meanwhile all other identifications take the place of theirs
+    (engine/anon/datagram_id.h)."""
+    trace = traffic.Trace()
+    idents = itertools.cycle(range(1, 1 << 16, 4096))
+    trace.next_ident = lambda: next(idents)
+    flow = traffic.UdpFlow(trace, "10.1.2.3", 721, "10.1.2.9")
+    for i in range(40):
+        lost = flow.call(0x64000000 + i, m.GETATTR, m.handle(i), lost=True)
+        flow.reply(lost, m.getattr_res(i))
+        flow.pair(0x65000000 + i, m.LOOKUP, m.lookup_args(m.handle(i), "document-%d" % i),
+                  m.lookup_res(m.handle(i + 1), i))
+        trace.wait(200000000)
+    return trace
+
+
 CASES = {
+    "calls lost": calls_lost,
     "waited too long": waited_too_long,
     "two places": two_places,
     "one identification": one_identification,
