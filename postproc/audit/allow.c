@@ -77,12 +77,14 @@ static int take_line(struct allow *allow, char *line, const char **why)
     return -1;
 }
 
-static int take_all(struct allow *allow, const char *name, const char *text, struct err *err)
+/* |number|: that of the first line. */
+static int take_all(struct allow *allow, const char *name, unsigned number, const char *text,
+                    struct err *err)
 {
     char line[LINE_MAX_BYTES];
     const char *why = NULL;
 
-    for (unsigned number = 1; *text; number++) {
+    for (; *text; number++) {
         size_t len = strcspn(text, "\n");
 
         if (len >= sizeof(line))
@@ -111,9 +113,7 @@ static int take_file(struct allow *allow, const char *path, struct err *err)
         char one[LINE_MAX_BYTES + 1];
 
         memcpy(one, line, sizeof(one));
-        rc = take_all(allow, path, one, err);
-        if (rc < 0)
-            err_prefix(err, "line %u", number);
+        rc = take_all(allow, path, number, one, err);
     }
     if (rc == 0 && ferror(file))
         rc = err_set(err, ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
@@ -126,7 +126,7 @@ int allow_load(struct allow *allow, const char *path, struct err *err)
     int rc;
 
     memset(allow, 0, sizeof(*allow));
-    rc = take_all(allow, "audit-allow.conf", audit_allow, err);
+    rc = take_all(allow, "audit-allow.conf", 1, audit_allow, err);
     return rc < 0 || !path ? rc : take_file(allow, path, err);
 }
 

@@ -45,17 +45,23 @@ static int print(const struct audit *audit, const struct request *request, struc
                : 0;
 }
 
-/* The key, which makes its own demands on the rest. */
-static int load_key(struct request *r, struct err *err)
+static int check_captures(const struct request *r, struct err *err)
 {
+    const char *const captures[] = { r->options.original, r->options.anonymized };
     struct stat st;
 
+    for (size_t i = 0; i < 2; i++)
+        if (strcmp(captures[i], "-") == 0 ||
+            (stat(captures[i], &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+            return err_set(err, ERR_USAGE, "%s: it is read more than once: give a file",
+                           captures[i]);
+    return 0;
+}
+
+static int load_key(struct request *r, struct err *err)
+{
     if (!r->key_path)
         return 0;
-    if (strcmp(r->options.original, "-") == 0 ||
-        (stat(r->options.original, &st) == 0 && !S_ISREG(st.st_mode)))
-        return err_set(err, ERR_USAGE, "%s: with --key it is read more than once: give a file",
-                       r->options.original);
     key_refuse_dumps();
     if (key_load(&r->key, r->key_path, err) < 0)
         return -err->code;
@@ -66,10 +72,12 @@ static int load_key(struct request *r, struct err *err)
 /* A policy of a file goes by the name that it has there. */
 static int load_policy(struct request *r, struct err *err)
 {
-    if (!r->options.policy || !policy_is_file(r->options.policy))
+    if (!r->options.policy)
         return 0;
     if (policy_load(r->options.policy, &r->policy, err) < 0)
         return -err->code;
+    if (!policy_is_file(r->options.policy))
+        return 0;
     r->options.policy_file = r->options.policy;
     r->options.policy = r->policy->name;
     r->options.key_policy = r->policy;
@@ -127,7 +135,9 @@ int cmd_audit(int argc, char **argv, struct err *err)
     request.options.engine = &engine.settings.options;
     request.options.per_class = (uint32_t)per_class;
     audit = NULL;
-    result = load_key(&request, err);
+    result = check_captures(&request, err);
+    if (result == 0)
+        result = load_key(&request, err);
     if (result == 0)
         result = load_policy(&request, err);
     request.options.progress = &progress_line;

@@ -147,7 +147,7 @@ def check_allow(folder, original):
     for line in "uid", "uid x", "nothing 7", "uid -1":
         (folder / "allow").write_text("#\n" + line + "\n")
         code, _, error = run("--allow", folder / "allow", original, folder / "some.pcapng")
-        expect(code == 2 and "line 2" in error, "allow-list line", line, code, error)
+        expect(code == 2 and f"nfsdigest: {folder}/allow:2: " in error, "allow-list line", line, code, error)
     code, _, error = run("--allow", folder / "none", original, original)
     expect(code == 3, "no allow-list", code, error)
 
@@ -160,6 +160,13 @@ def check_bad_input(folder, original, twin):
     expect(run(original)[0] == 2 and run()[0] == 2, "usage")
     expect(run("--json", "--html", original, twin)[0] == 2, "two forms")
     expect(run("--sample", "x", original, twin)[0] == 2, "sample x")
+    code, out, error = run("--policy", "nothing", original, twin)
+    expect(code == 2 and not out and "nothing" in error, "a policy that there is not", code, error)
+    os.mkfifo(folder / "pipe")
+    for bad in "-", folder / "pipe":
+        for files in (bad, twin), (original, bad):
+            code, out, error = run(*files)
+            expect(code == 2 and f"{bad}: it is read more than once" in error, "a pipe", files, code, error)
     for bad in "text", "empty", "missing":
         for files in (folder / bad, twin), (original, folder / bad):
             code, out, error = run(*files)
