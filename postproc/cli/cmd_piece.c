@@ -7,6 +7,7 @@
 #include "pieces/state.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static const char about[] =
     "Makes the records of a piece of a capture, so that many machines can read one\n"
@@ -35,6 +36,17 @@ static void print_json(const struct piece *p, const struct piece_result *r)
     json_bool(&j, "cut", r->cut);
     json_object_end(&j);
     json_end(&j);
+}
+
+/* The first bytes say whether it can be read in parts; then it is read from its beginning. */
+static int check_file(const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (strcmp(path, "-") != 0 &&
+        (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+        return 0;
+    return err_set(err, ERR_USAGE, "%s: it is read more than once: give a file", path);
 }
 
 /* A piece has four files, and reads those of the piece that it continues. */
@@ -103,7 +115,7 @@ int cmd_piece(int argc, char **argv, struct err *err)
     if (rc != 1)
         return rc;
     piece.path = argv[first];
-    if (!piece.name)
+    if (!piece.name || !*piece.name)
         return err_set(err, ERR_USAGE, "-o NAME is missing: the names of the output");
     if (piece.previous && strcmp(piece.previous, piece.name) == 0)
         return err_set(err, ERR_USAGE, "a piece cannot continue itself: -o %s", piece.name);
@@ -111,7 +123,7 @@ int cmd_piece(int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "--continue has no lead-in: leave out --before");
     if (piece.to <= piece.from)
         return err_set(err, ERR_USAGE, "--to must be behind --from");
-    if (spare_inputs(&piece, err) < 0)
+    if (check_file(piece.path, err) < 0 || spare_inputs(&piece, err) < 0)
         return -err->code;
     options.settings.options.block_digests = blocks;
     piece.options = &options.settings.options;

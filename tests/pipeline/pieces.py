@@ -232,6 +232,10 @@ def bad_input(folder):
     (folder / "x.state").write_bytes((folder / "a.state").read_bytes())
     refused(folder, 3, "does not belong", "piece", "--continue", "x", "-o", "e", "--from", half + half // 2,
             capture)
+    refused(folder, 2, "-o NAME is missing", "piece", "-o", "", capture)
+    os.mkfifo(folder / "pipe")
+    for pipe in "-", "pipe":
+        refused(folder, 2, f"{pipe}: it is read more than once", "piece", "-o", "e", "--last", pipe)
     refused(folder, 2, "cannot continue itself", "piece", "--continue", "x", "-o", "x", capture)
     border = bytearray((folder / "b.border").read_bytes())
     border[len(border) // 2] ^= 1
