@@ -4,6 +4,7 @@
  * Decides what becomes of a request when the reference has answered it: it goes to the SUT, or its
  * changes are noted for the copy of an object, or what it changed is copied again.
  */
+#include "shadow/paths.h"
 #include "shadow/shadow_parts.h"
 
 /* --- again */

@@ -4,6 +4,7 @@
  * What the reference's traffic tells of objects: that they are there, their names, which the tap's
  * engine finds, and their attributes.
  */
+#include "shadow/paths.h"
 #include "shadow/shadow_parts.h"
 #include "wire/nfs3_numbers.h"
 

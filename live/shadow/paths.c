@@ -3,6 +3,7 @@
  *
  * What the user wants to be synchronized.
  */
+#include "shadow/paths.h"
 #include "shadow/shadow_parts.h"
 
 #include <fnmatch.h>

@@ -4,6 +4,7 @@
  * Which object is compared next, when there is time for it, and what becomes of the comparison.
  * The contract is in scrub.h.
  */
+#include "shadow/paths.h"
 #include "shadow/scrub.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * Puts the shadow's parts together, and answers what the copy and the log ask.  The contract is in
  * shadow.h.
  */
+#include "shadow/paths.h"
 #include "shadow/shadow.h"
 #include "base/grow.h"
 #include "shadow/scrub.h"

@@ -5,6 +5,7 @@
  * were under way on the reference at the same time have ended: then it is known what overlapped.
  * Nothing waits longer for them than PATIENCE: what is still under way then counts as overlapping.
  */
+#include "shadow/paths.h"
 #include "shadow/shadow_parts.h"
 
 #include <stdlib.h>
