@@ -38,8 +38,11 @@ static struct store *ingest_to(const char *path, struct input *input, int64_t sh
     if (ingest)
         ingest_shift(ingest, shift);
     result = ingest ? ingest_input(ingest, input, true, &note, err) : -err->code;
-    if (result == INGEST_CUT && !cut->code)
-        *cut = *err;
+    if (result == INGEST_CUT) {
+        if (!cut->code)
+            *cut = *err;
+        *err = (struct err){ 0 }; /* what comes next may look at it */
+    }
     if (result >= 0)
         result = ingest_finish(ingest, err);
     ingest_free(ingest);

@@ -73,6 +73,12 @@ for cut in $((last + 5)) $((last + 16)) $((size - 1)); do
     expect "info: cut at $cut" 3 "$where" $n info cut.pcap
     expect "ops: cut at $cut" 3 "$where" $n ops cut.pcap
     expect "compare: cut at $cut" 3 "$where" $n compare cut.db cut.pcap
+    for command in "tree" "tree --json" "deps" "deps --list" "concurrency" "rdump --json -o cut.rdump"; do
+        expect "$command: cut at $cut" 3 "$where" $n $command cut.pcap
+        # shellcheck disable=SC2086 # a command and its options
+        is "$command: cut at $cut: what is before" "$($n $command cut.pcap 2>said)" \
+            "$($n $command cut.db)"
+    done
     expect "record: cut at $cut" 3 "$where" $n record -o cut.nfsr cut.pcap
     expect "check of its record" 0 'nothing wrong' $n check cut.nfsr
     expect "ingest of its record" 3 'cut\.nfsr: the capture.*middle of a packet' \
