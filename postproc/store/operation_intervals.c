@@ -111,8 +111,10 @@ static int count_row(struct intervals *in, struct quantiles *q, sqlite3_stmt *ro
     i->least = !i->answered || latency < i->least ? latency : i->least;
     i->max = !i->answered || latency > i->max ? latency : i->max;
     i->answered++;
-    i->outstanding++; /* a sum over the intervals comes later */
-    at(in, reply)->outstanding--;
+    if (reply > call) {   /* not so if a clock was set back */
+        i->outstanding++; /* a sum over the intervals comes later */
+        at(in, reply)->outstanding--;
+    }
     memset(groups, 0xff, sizeof(groups)); /* QUANTILES_NO_GROUP */
     groups[0] = (uint32_t)(i - in->intervals);
     return quantiles_put(q, latency, groups, err);

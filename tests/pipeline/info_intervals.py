@@ -75,7 +75,7 @@ def bodies(op):
                        messages.WRITE: lambda: messages.write_res(op.size, op.uid)}[op.procedure]()
 
 
-def write_capture(path, ops):
+def write_capture(path, ops, sort=True):
     out = []
 
     def datagram(time, source, destination, ports, message):
@@ -93,7 +93,8 @@ def write_capture(path, ops):
                 datagram(time, op.client, SERVER, (700, 2049), call)
         if op.reply is not None:
             datagram(op.reply, SERVER, op.client, (2049, 700), messages.reply(xid, result))
-    out.sort(key=lambda p: p.time)
+    if sort:
+        out.sort(key=lambda p: p.time)
     capfile.write_pcap(path, [p._replace(wire_len=len(p.data)) for p in out])
 
 
@@ -226,6 +227,17 @@ def against_generator(folder):
               "info %s: nothing matches: %s" % (options, done.stderr))
 
 
+def clock_set_back(folder):
+    """Between a call and its reply: the reply's time is before the call's, and the call is never outstanding."""
+    ops = [Op("10.0.0.2", 1000, messages.GETATTR, 1, messages.OK, START + at, START + at + after, None)
+           for at, after in ((0, 1000), (5 * SECOND, -3 * SECOND), (2 * SECOND + 1000, SECOND), (4 * SECOND, 1000))]
+    write_capture(folder / "back.pcap", ops, sort=False)
+    database.ingest(folder / "back.db", folder / "back.pcap")
+    found = json.loads(good("info", "--json", "--every", "1s", folder / "back.db"))["intervals"]
+    check([i["outstanding"] for i in found] == [i["outstanding"] for i in expected_intervals(ops, SECOND)]
+          == [0, 0, 1, 0, 0, 0], "a clock that was set back: %s" % found)
+
+
 def check_report(db, options, mine):
     """The report of a trace with the same filter."""
     found = json.loads(good("report", "--json", *options, db))
@@ -338,6 +350,7 @@ def waited_against_tshark(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         against_generator(pathlib.Path(folder))
+        clock_set_back(pathlib.Path(folder))
         if not os.environ.get("SANITIZED"):
             against_tshark(pathlib.Path(folder))
             waited_against_tshark(pathlib.Path(folder))
