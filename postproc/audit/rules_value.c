@@ -168,6 +168,15 @@ static const char *check_keyed(const struct policy_rules *rules, const struct it
     return kept && !is_same(o, n) ? "a number that is kept was changed" : NULL;
 }
 
+/* Of names of protocols only well-known ones are kept; others become tokens. */
+static const char *check_kept(const struct audit *a, const struct item *o, const struct item *n)
+{
+    bool token = o->cls == CLASS_NONE && o->is_bytes && n->len == TOKEN &&
+                 !allow_text(&a->allow, o->data, o->len);
+
+    return token || is_same(o, n) ? NULL : "changed, though the policy keeps it";
+}
+
 /* Times move together, which is judged over all of them; parts of verifiers in them do not. */
 static bool is_judged_elsewhere(const struct item *o, enum rule_word rule)
 {
@@ -185,7 +194,7 @@ void policy_rules_value(struct audit *a, const struct place *p, const struct ite
         return;
     switch (rule) {
     case WORD_KEEP:
-        wrong = is_same(o, n) ? NULL : "changed, though the policy keeps it";
+        wrong = check_kept(a, o, n);
         break;
     case WORD_ZERO:
         if (!is_zero(n) || (o->is_bytes && o->full_len != n->full_len))

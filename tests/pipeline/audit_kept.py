@@ -3,7 +3,7 @@
 # ctest: asan
 """Numbers that a policy keeps (root, nobody) stay under each policy, which is clean, and one that
 became another number is found: everywhere, and in one place.  The same of a policy of one's own
-that keeps others.  Environment: NFSDIGEST."""
+that keeps others.  Of names of networks, the well-known ones stay, and others become tokens.  Environment: NFSDIGEST."""
 import pathlib
 import struct
 import sys
@@ -12,7 +12,9 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import audit_lib  # noqa: E402
+import messages  # noqa: E402
 import remade  # noqa: E402
+import traffic  # noqa: E402
 from audit_lib import anonymizer  # noqa: E402
 from audit_twin import World  # noqa: E402
 
@@ -49,6 +51,35 @@ def changed(path, out, cls, one):
     return count
 
 
+def ask_rpcbind(path, netids):
+    trace = traffic.Trace()
+    flow = traffic.UdpFlow(trace, "10.0.0.1", 900, server_port=111)
+    for xid, netid in enumerate(netids):
+        flow.pair(xid, 3, messages.u32(messages.NFS, 3) + messages.opaque(netid) + messages.opaque("")
+                  + messages.opaque("superuser"), messages.opaque(""), program=messages.PORTMAP, version=4)
+    trace.write(path)
+
+
+def check_words(policy, folder):
+    """Lines of what is wrong with names of networks: one that stays, and one that becomes a token."""
+    own, original, bad = b"network-of-mine9", folder / "words.pcap", folder / "bad.pcapng"
+    ask_rpcbind(original, [b"tcp", own])
+    wrong = audit_lib.alarms("names of networks", original, policy, folder)
+    for name, other, kind in ((b"tcp", b"udp", ("policy", "none")), (own, own, ("identity", "opaque"))):
+        before = messages.u32(messages.NFS, 3, len(name))
+
+        def change(message, before=before, other=other):
+            head, found, rest = message.partition(before)
+            return head + found + other + rest[len(other):] if found else message
+        capture = remade.Capture(folder / "out.pcapng")
+        capture.messages(change)
+        capture.write(bad)
+        found = audit_lib.found(audit_lib.report(original, bad))
+        if kind not in found:
+            wrong.append("%s, %s in place of %s: %s" % (policy, other, name, sorted(found)))
+    return wrong
+
+
 def own_policy(folder):
     text = anonymizer.checked("policy", "show", "public").replace("name = public", "name = mine")
     for cls in "uid", "gid":
@@ -63,6 +94,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="audit.") as scratch:
         folder = pathlib.Path(scratch)
         original, bad = folder / "original.pcapng", folder / "bad.pcapng"
+        for policy in audit_lib.POLICIES:
+            wrong += check_words(policy, folder)
         cases = [(p, v, ()) for p in audit_lib.POLICIES for v in KEPT]
         cases.append((own_policy(folder), OWN, ("-p", own_policy(folder))))
         for policy, value, options in cases:
