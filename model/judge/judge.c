@@ -191,6 +191,10 @@ int judge_read_result(struct judge *j, struct judge_half *half, struct err *err)
     if (places_get(j->places, &key, &places, err) < 0 ||
         body_read(&half->result, places, effect_result(e), err) < 0)
         return -err->code;
+    /* what is behind is missing, too; contents of files are withheld by themselves */
+    if (half->result.part &&
+        half->result.items[half->result.count - 1].place->field->cls != CLASS_DATA)
+        half->result.count--;
     half->malformed = half->result.walked == WALK_MALFORMED || half->result.surplus;
     return 0;
 }

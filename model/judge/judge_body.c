@@ -27,6 +27,7 @@ static bool is_repeat(struct body *b, const struct visit *v)
     if (v->field->kind != XDR_LIST)
         return false;
     b->items[b->lists[v->walk->depth]].value = v->index + (v->value ? 1 : 0);
+    b->part = false;
     return true;
 }
 
@@ -45,6 +46,7 @@ static int take(void *ctx, const struct visit *v)
         b->items[b->count - 1].value += v->value * place[-1].scale;
         if (v->value * place[-1].scale >= 1000000000u)
             b->items[b->count - 1].over = (uint32_t)v->value;
+        b->part = false;
         return 0;
     }
     if (v->index && is_repeat(b, v))
@@ -57,6 +59,7 @@ static int take(void *ctx, const struct visit *v)
     *item = (struct item){ .place = place,
                            .value = place->is_time ? v->value * 1000000000u : v->value,
                            .element = place->in_list ? outer_element(v->walk) : ELEMENT_NONE };
+    b->part = v->cut || place->is_time;
     if (field_is_bytes(v->field)) {
         item->data = v->data;
         item->len = v->len;
@@ -78,8 +81,9 @@ int body_read(struct body *b, struct places *places, struct kept_body kept, stru
 
     b->places = places;
     b->count = 0;
-    b->no_memory = false;
+    b->no_memory = b->part = false;
     b->walked = kept_walk(&w, type, &kept, &visitor);
+    b->part = b->part && b->walked == WALK_TRUNCATED;
     b->surplus = b->walked == WALK_MALFORMED && w.surplus;
     if (b->surplus)
         b->walked = WALK_OK;

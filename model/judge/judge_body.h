@@ -32,6 +32,8 @@ struct body {
     enum walk_result walked; /* WALK_OK also if more bytes follow the end */
     bool surplus;
     bool no_memory;
+    bool part; /* WALK_TRUNCATED, and of the last value only a part was captured: of its bytes, or
+                * the seconds of a time */
     uint32_t lists[WALK_DEPTH_MAX]; /* while walking: the item of the list at this depth */
 };
 
