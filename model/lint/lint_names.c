@@ -27,10 +27,20 @@ static bool changes_names(enum action action)
     return action_takes_name(action) || action_makes_name(action) || action_makes_name2(action);
 }
 
+static bool is_exclusive(const struct effect *e)
+{
+    return effect_action(e) == ACTION_MAKE && e->asked.bits & ASKED_HOW &&
+           e->asked.how == EXCLUSIVE;
+}
+
+/* Of the operations that make names, only CREATE says how, which may not have been captured. */
 static bool is_guarded(const struct effect *e)
 {
-    return effect_action(e) != ACTION_MAKE || !(e->asked.bits & ASKED_HOW) ||
-           e->asked.how != UNCHECKED;
+    if (effect_action(e) != ACTION_MAKE)
+        return true;
+    if (!(e->asked.bits & ASKED_HOW))
+        return e->arguments != WALK_TRUNCATED || strcmp(e->procedure->name, "CREATE") != 0;
+    return e->asked.how != UNCHECKED;
 }
 
 /* Of a name that the operation finds or removes. */
@@ -340,12 +350,21 @@ static void move(struct lint *lint, const struct effect *e, struct outcome o[2])
         o[0].after = NAME_UNKNOWN;
 }
 
+/* The CREATE that made the name, sent again: a verifier that was not captured may be any one. */
+static bool may_be_same(const struct lint_name *n, const struct effect *e,
+                        const struct lint_body *body)
+{
+    if (!is_exclusive(e) || !n->exclusive)
+        return false;
+    return !n->has_verifier || !body->has_made_by || n->verifier == body->made_by;
+}
+
 static int take_outcome(struct lint *lint, const struct effect *e, const struct outcome *o,
                         const struct lint_body *body, struct err *err)
 {
     struct lint_name *n = find(lint, o->directory, o->name);
     bool changes = o->makes || o->takes, quiet = n && is_quiet(lint, n, e);
-    bool same_verifier = n && n->has_verifier && body->has_made_by && n->verifier == body->made_by;
+    bool same_verifier = n && may_be_same(n, e, body);
     bool undone = o->takes && e->succeeded && o->after == NAME_UNKNOWN;
     struct lint_name before;
     int result = 0;
@@ -375,6 +394,7 @@ static int take_outcome(struct lint *lint, const struct effect *e, const struct 
     if (changes)
         n->changed = e->done_time;
     if (o->makes && e->succeeded) {
+        n->exclusive = is_exclusive(e);
         n->has_verifier = body->has_made_by;
         n->verifier = body->made_by;
     }

@@ -123,10 +123,11 @@ struct lint_name {
     uint8_t state;             /* enum name_state */
     bool unsure, has_verifier; /* |unsure|: one of them has no reply */
     bool contended;            /* several overlap */
+    bool exclusive;            /* the CREATE that made it */
     int64_t known_by, known_at;
     int64_t changed; /* when the last operation that may have changed it was done */
     int64_t listed_by;
-    uint64_t verifier; /* of the exclusive CREATE that made it */
+    uint64_t verifier; /* of this CREATE, with |has_verifier| */
 };
 
 /* What ACCESS answered to one caller. */

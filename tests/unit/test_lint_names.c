@@ -80,6 +80,20 @@ static void create(struct lab *lab, const char *name, uint32_t how, uint32_t sta
     expect(lab, wanted);
 }
 
+/* A CREATE of which the last |cut| bytes were not captured. */
+static void create_cut(struct lab *lab, const char *name, uint32_t how, uint32_t cut,
+                       const char *wanted)
+{
+    struct op *op = create_call(lab, name, how, 7, 0);
+
+    op->effect.arguments_body.len -= cut;
+    op->effect.call_flags |= SIGHTING_PARTIAL;
+    effect_decode(&op->effect);
+    assert_int_equal(op->effect.arguments, WALK_TRUNCATED);
+    done(lab, op);
+    expect(lab, wanted);
+}
+
 static void rename_file(struct lab *lab, const char *from, const char *to, const char *wanted)
 {
     struct op *op = begin(lab, 0, RENAME, DIR_1);
@@ -131,6 +145,20 @@ static void test_makes(void **state)
     remove_name(lab, "b", 0, "");
     create(lab, "b", GUARDED, NFS3ERR_EXIST, "name-returned");
     create(lab, "b", GUARDED, NFS3ERR_IO, "");
+}
+
+/* What was not captured of a call may be what allows it. */
+static void test_makes_cut(void **state)
+{
+    struct lab *lab = *state;
+
+    create(lab, "a", EXCLUSIVE, 0, "");
+    create_cut(lab, "a", EXCLUSIVE, 8, "");
+    create(lab, "a", EXCLUSIVE, 0, "");
+    create_cut(lab, "a", UNCHECKED, 28, "");
+    create_cut(lab, "a", GUARDED, 4, "make-exists");
+    create(lab, "b", GUARDED, 0, "");
+    create_cut(lab, "b", EXCLUSIVE, 8, "make-exists");
 }
 
 static void test_objects(void **state)
@@ -355,11 +383,12 @@ int main(void)
 {
 #define LINT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        LINT_TEST(test_stays),    LINT_TEST(test_makes),
-        LINT_TEST(test_objects),  LINT_TEST(test_renames),
-        LINT_TEST(test_overlap),  LINT_TEST(test_again),
-        LINT_TEST(test_listings), LINT_TEST(test_listings_overlap),
-        LINT_TEST(test_room),     LINT_TEST(test_xids),
+        LINT_TEST(test_stays),     LINT_TEST(test_makes),
+        LINT_TEST(test_objects),   LINT_TEST(test_renames),
+        LINT_TEST(test_overlap),   LINT_TEST(test_again),
+        LINT_TEST(test_listings),  LINT_TEST(test_listings_overlap),
+        LINT_TEST(test_room),      LINT_TEST(test_xids),
+        LINT_TEST(test_makes_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
