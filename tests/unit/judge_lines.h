@@ -22,6 +22,7 @@
  *     acl=75                      of GETACL: entries of users, with these rights
  *     silent=sut                  no reply of this side, or of "both"
  *     cut=1 cut=2                 not captured as a whole; its contents were not
+ *     surplus=1                   four bytes follow the end
  * The request:
  *     to=ROW.NAME                 of RENAME and LINK
  *     offset=N count=N cookie=N
@@ -453,6 +454,8 @@ static inline void make_op(struct judge_half *half, struct op *op, int side, con
     snprintf(op->data, sizeof(op->data), "%s", word("data", side) ? word("data", side) : "same");
     put_arguments(op, side, number_of, s);
     put_result(op, side, number_of, s, key);
+    if (number("surplus", side, 0))
+        put32(op->result, &op->len[1], 0);
     half->answered = !silent || strcmp(silent, side == REF ? "ref" : "sut") != 0;
     half->answered = half->answered && (!silent || strcmp(silent, "both") != 0);
     *e = (struct effect){ .id = lab.op_count,

@@ -54,6 +54,8 @@ static void test_outcomes(void **state)
         { "GETATTR 2 ctime=1000+900000000 cut=1/0",
           "(cut)" }, /* no fraction, not a fraction of 0 */
         { "GETATTR 2 ctime=1000+900000000 cut=0/1", "(cut)" },
+        { "GETATTR 2 surplus=1/0", "malformed: only ref's" },
+        { "GETATTR 2 surplus=1/0 cut=0/1", "(cut)" }, /* nobody knows */
         { "READ 2 cut=2/0 data=one/two", "data(cut)" },
         { "GETATTR 2 mtime=1000+5/1000+1000000001", "mtime: only sut's",
           "1970-01-01 00:16:40.000000005, 1970-01-01 00:16:40 and 1000000001 ns" },
