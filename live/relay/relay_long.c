@@ -7,6 +7,7 @@
  */
 #include "relay/relay_parts.h"
 
+#include <errno.h>
 #include <sys/ioctl.h>
 
 enum {
@@ -23,37 +24,45 @@ void relay_long_note(struct pass *pass, uint32_t got)
         pass->expects_long--;
 }
 
-/* Passes on at most |want| bytes, which are there. */
-static int pass_on(struct pass *pass, uint32_t want)
+/* Passes on what is there, at most RELAY_CHUNK.  Returns what recv did. */
+static ssize_t pass_on(struct pass *pass, int *result)
 {
     struct pair *pair = pass->from->pair;
-    uint32_t len;
-    uint8_t *room = relay_copy_begin(pair, want, &len);
-    ssize_t got = recv(pass->from->fd, room, len, 0);
+    uint32_t room;
+    uint8_t *at = relay_copy_begin(pair, RELAY_CHUNK, &room);
+    ssize_t got = recv(pass->from->fd, at, room, 0);
     int64_t time = relay_copy_clock();
-    int result = RELAY_GOES_ON;
+    uint32_t len = got > 0 ? (uint32_t)got : 0;
 
-    len = got > 0 ? (uint32_t)got : 0;
+    pass->more = len == room;
     if (len)
-        result = relay_send(pass, (struct bytes){ room, len }, len);
+        *result = relay_send(pass, (struct bytes){ at, len }, len);
     relay_copy_end(pair, pass, len, time);
     if (len)
         relay_passed(pass, len);
-    return result;
+    return got;
+}
+
+/* Whether the next read is a long one. */
+static bool is_long(const struct pass *pass)
+{
+    int there = 0;
+
+    return ioctl(pass->from->fd, FIONREAD, &there) == 0 && there >= LONG;
 }
 
 bool relay_long(struct pass *pass, int *result)
 {
-    for (int turn = 0; turn < TURNS; turn++) {
-        int there = 0;
+    ssize_t got = 1;
 
-        pass->more = false;
-        if (ioctl(pass->from->fd, FIONREAD, &there) < 0 || there < LONG)
-            return turn > 0 && there == 0;
-        pass->more = true;
-        *result = pass_on(pass, there < RELAY_CHUNK ? (uint32_t)there : RELAY_CHUNK);
-        if (*result != RELAY_GOES_ON || pass->held)
+    if (!is_long(pass))
+        return false;
+    for (int turn = 0; turn < TURNS && got > 0; turn++) {
+        got = pass_on(pass, result);
+        if (*result != RELAY_GOES_ON || pass->held || (got > 0 && !pass->more))
             return true;
     }
-    return true;
+    if (got < 0 && relay_is_gone(errno))
+        *result = RELAY_RESET_BY_SENDER;
+    return got != 0; /* the end is left to others */
 }

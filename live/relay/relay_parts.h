@@ -96,6 +96,8 @@ enum {
     RELAY_NO_MEMORY,
     RELAY_RESET_BY_RULE,
 };
+/* What an |error| of a socket means for its connection: false: nothing, it goes on later. */
+bool relay_is_gone(int error);
 /* Sends |bytes|, of which |may| may be sent now.  What is not taken is held. */
 int relay_send(struct pass *pass, struct bytes bytes, uint32_t may);
 /* Counts bytes that were read. */

@@ -15,7 +15,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-static bool is_gone(int error)
+bool relay_is_gone(int error)
 {
     return error != EAGAIN && error != EINTR && error != ENOBUFS;
 }
@@ -38,7 +38,7 @@ static int hold(struct pass *pass, struct bytes rest, uint32_t may)
 int relay_send(struct pass *pass, struct bytes bytes, uint32_t may)
 {
     ssize_t sent = may ? send(pass->to->fd, bytes.data, may, MSG_NOSIGNAL) : 0;
-    bool gone = sent < 0 && is_gone(errno);
+    bool gone = sent < 0 && relay_is_gone(errno);
     int result;
 
     if (sent == bytes.len)
@@ -83,7 +83,7 @@ static int read_some(struct pair *pair, struct pass *pass)
     got = recv(pass->from->fd, relay->chunk, RELAY_CHUNK, 0);
     pass->more = got == RELAY_CHUNK;
     if (got < 0)
-        return is_gone(errno) ? RELAY_RESET_BY_SENDER : RELAY_GOES_ON;
+        return relay_is_gone(errno) ? RELAY_RESET_BY_SENDER : RELAY_GOES_ON;
     if (got == 0) {
         pass->ended = true;
         relay_copy_mark(pair, pass->kind + RELAY_END_TO_SERVER - RELAY_TO_SERVER, pass->offset, 0);
@@ -101,7 +101,7 @@ static int send_held(struct pass *pass)
         return RELAY_GOES_ON;
     sent = send(pass->to->fd, pass->held + pass->held_at, pass->may, MSG_NOSIGNAL);
     if (sent < 0)
-        return is_gone(errno) ? RELAY_RESET_BY_RECEIVER : RELAY_GOES_ON;
+        return relay_is_gone(errno) ? RELAY_RESET_BY_RECEIVER : RELAY_GOES_ON;
     pass->held_at += (uint32_t)sent;
     pass->held_len -= (uint32_t)sent;
     pass->may -= (uint32_t)sent;

@@ -150,13 +150,11 @@ def beside_others(bench, load, rounds, report):
 
 # --- beside readers
 
-def reader(ring):
+def reader(bench, ring):
     """A process that has attached itself, and sleeps."""
-    gen = str(HERE.parent / "gen")
-    process = subprocess.Popen(
-        [sys.executable, "-c", "import sys, time; sys.path.insert(0, %r); from tee_ring import Ring; "
-         "r = Ring(%r); print(flush=True); time.sleep(600)" % (gen, ring)], stdout=subprocess.PIPE)
-    process.stdout.readline()
+    process = subprocess.Popen([str(bench.tools / "bench_reader"), ring], stdout=subprocess.PIPE)
+    if not process.stdout.readline():
+        raise SystemExit("bench_reader: exit %d" % process.wait())
     return process
 
 
@@ -166,15 +164,20 @@ class Killed:
     def __init__(self, make, count, seconds):
         self.make, self.count, self.seconds, self.now = make, count, seconds, []
 
-    def again(self):
+    def again(self, live=True):
+        """|live|: false: they are gone before the window already; all else is the same, since what happens just
+        before calls, or beside them, makes them slower or faster."""
         self.gone()
-        self.now = [self.make() for _ in range(self.count)]
+        made = self.now = [self.make() for _ in range(self.count)]
+        if not live:
+            self.gone()
         time.sleep(0.1)
-        for i, process in enumerate(self.now):
+        for i, process in enumerate(made):
             threading.Timer(self.seconds * (i + 1) / (self.count + 1), process.kill).start()
 
     def gone(self):
         for process in self.now:
+            process.kill()
             process.wait()
             if process.stdout:
                 process.stdout.close()
@@ -187,14 +190,14 @@ def beside_readers(bench, rounds, report):
     rings = [str(bench.scratch / name) for name in ("none", "twin", "readers")]
     relays = dict(zip(("none", "none either", "readers"),
                       (nfstee(bench, where[1], "--attach", ring, "--ring", "1M") for ring in rings)))
-    stopped = [reader(rings[-1]) for _ in range(READERS)]
+    stopped = [reader(bench, rings[-1]) for _ in range(READERS)]
     for process in stopped:
         process.send_signal(signal.SIGSTOP)
-    killed = Killed(lambda: reader(rings[-1]), READERS, READER_SECONDS)
+    killed = Killed(lambda: reader(bench, rings[-1]), READERS, READER_SECONDS)
     with ways.Load(bench.tools, "getattr", 1, {name: (port, process.pid)
                                                for name, (process, port) in relays.items()}) as generator:
         found = generator.turns(rounds * READER_WINDOWS, READER_SECONDS,
-                                before=lambda name: killed.again() if name == "readers" else killed.gone())
+                                before=lambda name: killed.again(name == "readers"))
     killed.gone()
     for process in stopped:
         process.kill()
