@@ -279,7 +279,7 @@ int copy_name_stands(struct lane *lane, struct err *err)
     if (!child || child->state == MIRROR_GONE)
         return copy_lane_done(lane, err);
     wants = host->is_wanted(host->ctx, child, lane->job->object, name);
-    state = child->state;
+    state = child->state; /* which the host may have changed */
     if (!wants)
         state = MIRROR_EXCLUDED;
     else if (lane->work.is_new || (state == MIRROR_UNKNOWN && !copy_is_pausing(copy, child)))

@@ -132,21 +132,19 @@ static int read_listing_end(struct sequences *l, const struct effect *e, uint64_
     return 0;
 }
 
-/* A request that repeats a part of the other side's listing belongs to what repeats its beginning:
- * |first|; 0: that is not known. */
-static int find_repeated(struct sequences *l, const struct effect *e, int64_t *first,
+/* What |stmt| says of the request that |e| repeats on the other side; else |value| stays. */
+static int find_repeated(sqlite3_stmt *stmt, const struct effect *e, int64_t *value,
                          struct err *err)
 {
     int result;
 
-    *first = 0;
-    if (!l->listed)
+    if (!stmt)
         return 0;
-    sqlite3_bind_int64(l->listed, 1, e->id);
-    result = sql_row(l->listed, err);
+    sqlite3_bind_int64(stmt, 1, e->id);
+    result = sql_row(stmt, err);
     if (result > 0)
-        *first = sqlite3_column_int64(l->listed, 0);
-    sqlite3_reset(l->listed);
+        *value = sqlite3_column_int64(stmt, 0);
+    sqlite3_reset(stmt);
     return result < 0 ? result : 0;
 }
 
@@ -174,7 +172,8 @@ static int take_listing(struct sequences *l, const struct effect *e, int64_t cli
     int64_t first;
     bool goes_on;
 
-    if (find_repeated(l, e, &now.first, err) < 0)
+    /* a request that repeats a part of a listing belongs to what repeats its beginning */
+    if (find_repeated(l->listed, e, &now.first, err) < 0)
         return -err->code;
     if (now.cookie)
         open = open_listings_find(&l->listings, &now);
@@ -210,22 +209,6 @@ static void bind_column(struct sequences *l, int column, int64_t value)
     sqlite3_bind_int64(l->sequence, 2 + column, value);
 }
 
-/* A replay has its own cookies, times and file contents in its requests.  What they are repetitions
- * of says which are equal. */
-static int take_key(struct sequences *l, const struct effect *e, uint64_t *key, struct err *err)
-{
-    int result;
-
-    if (!l->counterpart)
-        return 0;
-    sqlite3_bind_int64(l->counterpart, 1, e->id);
-    result = sql_row(l->counterpart, err);
-    if (result > 0)
-        *key = (uint64_t)sqlite3_column_int64(l->counterpart, 0);
-    sqlite3_reset(l->counterpart);
-    return result < 0 ? result : 0;
-}
-
 /* Which repetition of a failed request it is. */
 static uint32_t again(struct sequences *l, const struct effect *e, int64_t client, int64_t name,
                       uint64_t key)
@@ -239,7 +222,7 @@ static int put_request(struct sequences *l, const struct effect *e, int64_t clie
                        struct err *err)
 {
     uint64_t key;
-    int64_t name = name_of(l, e), states[CHANGE_STATES];
+    int64_t name = name_of(l, e), states[CHANGE_STATES], repeated;
     struct bytes digest = sql_column_bytes(l->select, ROW_DATA_DIGEST);
     bool asks_data = e->procedure->arguments->has_data;
     const struct places_key of = { e->program, e->version, e->procedure, false };
@@ -249,8 +232,12 @@ static int put_request(struct sequences *l, const struct effect *e, int64_t clie
         body_read(&l->body, places, effect_arguments(e), err) < 0)
         return -err->code;
     key = body_request_key(&l->body, asks_data ? digest.data : NULL, digest.len);
-    if (take_key(l, e, &key, err) < 0)
+    /* A replay has its own cookies, times and file contents in its requests.  What they are
+     * repetitions of says which are equal. */
+    repeated = (int64_t)key;
+    if (find_repeated(l->counterpart, e, &repeated, err) < 0)
         return -err->code;
+    key = (uint64_t)repeated;
     changes_before(l->changes, e, states);
     sqlite3_bind_int64(l->sequence, 1, e->object);
     bind_column(l, SEQUENCE_CLIENT, client);
