@@ -30,7 +30,8 @@ WINDOWS, SECONDS = 5, 0.1
 READERS, LATER = 3, 105  # that are stopped, and as many that are killed; % of the 99th percentile
 READER_WINDOWS, READER_SECONDS = 2, 0.5
 SHADOWED = {"works": 110, "is stopped": 105, "is killed": 105}  # % of the 99th percentile without a shadow
-PACED, PACED_WINDOWS, PACED_SECONDS, NICE = 4, 3, 0.5, 10  # clients at half load
+PACED, PACED_WINDOWS, PACED_SECONDS = 4, 3, 0.5  # clients at half load
+STEADY, STEADY_SECONDS = 0.97, 0.5  # of what is due is done when a pace is kept up
 OURS, TWIN, NO_RING, DIRECT = "nfstee, ring", "nfstee, its twin", "nfstee, no ring", "direct"
 BARE = "a bare loop"
 HERE = pathlib.Path(__file__).resolve().parent
@@ -212,15 +213,20 @@ def beside_readers(bench, rounds, report):
 
 # --- beside shadows
 
+def last_of_all(pid):
+    """The process runs when no other wants to."""
+    os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))
+
+
 class Shadow:
-    """nfstee shadow, which compares all requests that pass the relay at |way|.  It has the priority that
-    nfstee-shadow.service gives it.  Its server, which stands elsewhere in earnest, takes no time from others."""
+    """nfstee shadow, which compares all requests that pass the relay at |way|.  It takes no time from
+    others, as nfstee-shadow.service has it; nor does its server, which stands elsewhere in earnest."""
 
     def __init__(self, bench, way, name):
         self.bench, self.name, self.ring = bench, name, str(bench.scratch / name.replace(" ", "-"))
         self.folder = tempfile.TemporaryDirectory(dir=bench.scratch)
         self.way, (self.sut, self.where) = way, part_live.ftnfsd(bench, export="/a(no_root_squash)")
-        os.sched_setscheduler(self.sut.pid, os.SCHED_IDLE, os.sched_param(0))
+        last_of_all(self.sut.pid)
 
     def statistics(self):
         return subprocess.run([str(self.bench.build / "bin" / "nfstee"), "ctl", self.ring + ".control",
@@ -234,7 +240,7 @@ class Shadow:
                  "--relay", place % (self.way, self.way), "--sut", place % (self.where[1], self.where[1]),
                  "--log", tempfile.mkdtemp(dir=self.folder.name) + "/log", "--control",
                  self.ring + ".control", "--overwrite", "--quiet"]
-        process = subprocess.Popen(["nice", "-n", str(NICE), *words])
+        process = subprocess.Popen(words, preexec_fn=lambda: last_of_all(0))
         for _ in range(1200):
             if b'"synchronized":true' in self.statistics():
                 return process
@@ -246,9 +252,32 @@ class Shadow:
         self.folder.cleanup()
 
 
-def half_load(generator, name):
-    """Half of the calls a second that pass beside a shadow that works."""
-    return sum(ways.rate([generator.window(name, PACED_SECONDS)]) for _ in range(3)) / 3 / 2
+def keeps_up(generator, shadow, pace):
+    """Whether the clients and the shadow do all that is due at |pace| while it is due."""
+    def seen():
+        return int(re.search(rb'"all":(\d+)', shadow.statistics())[1])
+
+    before = -1
+    while before != (before := seen()):  # what was too much before is done first
+        time.sleep(0.1)
+    window = generator.window(shadow.name, STEADY_SECONDS, pace)
+    time.sleep(0.05)
+    return min(window.rate / pace, (seen() - before) / window.calls) >= STEADY
+
+
+def half_load(generator, shadow):
+    """Half of the pace that clients and a shadow that works can keep up.  Clients that call at a pace sleep between
+    calls, so all have to be woken up more often: they keep up less than clients that call as they can."""
+    fits, least, most = 0, 500, 64000
+    while least * 1.1 < most:
+        pace = (least * most) ** 0.5
+        if any(keeps_up(generator, shadow, pace) for _ in range(2)):
+            fits = least = pace
+        else:
+            most = pace
+    if not fits:
+        raise SystemExit("the shadow does not keep up with any load")
+    return fits / 2
 
 
 def beside_shadows(bench, rounds, report):
@@ -264,16 +293,10 @@ def beside_shadows(bench, rounds, report):
         stopped.send_signal(signal.SIGSTOP)
         killed = Killed(shadows["is killed"].start, 1, PACED_SECONDS)
 
-        def before(name):
-            if name == "is killed":
-                killed.again()
-            else:
-                killed.gone()
-                time.sleep(0.1)
-
-        pace = half_load(generator, "works")
+        pace = half_load(generator, shadows["works"])
         time.sleep(1)
-        found = generator.turns(rounds * PACED_WINDOWS, PACED_SECONDS, pace, before)
+        found = generator.turns(rounds * PACED_WINDOWS, PACED_SECONDS, pace,
+                                before=lambda name: killed.again(name == "is killed"))
         told = shadows["works"].statistics()
         killed.gone()
     for process in works, stopped:
