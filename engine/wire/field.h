@@ -84,6 +84,7 @@ enum {
     ROLE_SETS_TIME = 1 << 17,          /* says if a time of a sattr3 is to be set */
     ROLE_MODIFIES = 1 << 18,  /* beside a handle or name role: the operation changes it; how:
                                * |action|  of its procedure */
+    ROLE_SETS_HOW = 1 << 19,  /* says how a name is to be made (createmode3) */
     ROLE_ROOT_PATH = 1 << 21, /* MOUNT's path: names the result's handle */
     ROLE_DATA = 1 << 22,      /* file contents: stored as length and digest */
     ROLE_LINK_TEXT = 1 << 23, /* a symbolic link's text */
@@ -96,7 +97,7 @@ enum {
     ROLE_SETS = 1 << 30,   /* what the caller asks for: an attribute of a sattr3 (times apart), the
                             * type of a node to be made, how (createmode3), a guard, a cookie;
                             * in a result: what access is granted */
-    /* free: 1 << 19, 1 << 20; 1u << 31 stands for "every field" in walks */
+    /* free: 1 << 20; 1u << 31 stands for "every field" in walks */
 };
 
 struct field;

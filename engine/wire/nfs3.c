@@ -185,8 +185,9 @@ static const struct arm createhow3_arms[] = {
     { 2, NULL, &createhow3_verf },
     ARM_END,
 };
-ONE_FIELD(createhow3, { "mode", XDR_UNION, CLASS_ENUM, ROLE_SETS, .arms = createhow3_arms,
-                        .names = createmode3_names, .wireshark = "nfs.createmode" });
+ONE_FIELD(createhow3,
+          { "mode", XDR_UNION, CLASS_ENUM, ROLE_SETS | ROLE_SETS_HOW, .arms = createhow3_arms,
+            .names = createmode3_names, .wireshark = "nfs.createmode" });
 static const struct field CREATE3args_fields[] = {
     { "where", XDR_STRUCT, .sub = &changed_name },
     { "how", XDR_STRUCT, .sub = &createhow3 },

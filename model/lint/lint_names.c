@@ -33,13 +33,13 @@ static bool is_exclusive(const struct effect *e)
            e->asked.how == EXCLUSIVE;
 }
 
-/* Of the operations that make names, only CREATE says how, which may not have been captured. */
+/* Of the operations that make names, few say how, and that may not have been captured. */
 static bool is_guarded(const struct effect *e)
 {
     if (effect_action(e) != ACTION_MAKE)
         return true;
     if (!(e->asked.bits & ASKED_HOW))
-        return e->arguments != WALK_TRUNCATED || strcmp(e->procedure->name, "CREATE") != 0;
+        return e->arguments != WALK_TRUNCATED || !(e->procedure->arguments->roles & ROLE_SETS_HOW);
     return e->asked.how != UNCHECKED;
 }
 

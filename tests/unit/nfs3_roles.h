@@ -62,7 +62,7 @@ static const char nfs3_roles[] =
     "WRITE3res.resfail.file_wcc.after ATTRIBUTES\n"
     "CREATE3args.where.dir OBJECT PARENT MODIFIES\n"
     "CREATE3args.where.name NAME MODIFIES\n"
-    "CREATE3args.how.mode SETS\n"
+    "CREATE3args.how.mode SETS_HOW SETS\n"
     "CREATE3args.how.obj_attributes.mode.mode SETS\n"
     "CREATE3args.how.obj_attributes.uid.uid SETS\n"
     "CREATE3args.how.obj_attributes.gid.gid SETS\n"

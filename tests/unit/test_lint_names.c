@@ -80,18 +80,26 @@ static void create(struct lab *lab, const char *name, uint32_t how, uint32_t sta
     expect(lab, wanted);
 }
 
-/* A CREATE of which the last |cut| bytes were not captured. */
-static void create_cut(struct lab *lab, const char *name, uint32_t how, uint32_t cut,
-                       const char *wanted)
+/* A CREATE of which the last |cut| bytes were not captured, as one of |procedure|. */
+static void create_cut_as(struct lab *lab, const char *name, uint32_t how, uint32_t cut,
+                          const struct procedure *procedure, const char *wanted)
 {
     struct op *op = create_call(lab, name, how, 7, 0);
 
     op->effect.arguments_body.len -= cut;
     op->effect.call_flags |= SIGHTING_PARTIAL;
+    op->effect.asked = (struct asked){ 0 }; /* of the whole call */
     effect_decode(&op->effect);
     assert_int_equal(op->effect.arguments, WALK_TRUNCATED);
+    op->effect.procedure = procedure;
     done(lab, op);
     expect(lab, wanted);
+}
+
+static void create_cut(struct lab *lab, const char *name, uint32_t how, uint32_t cut,
+                       const char *wanted)
+{
+    create_cut_as(lab, name, how, cut, procedure_find(NFS3_PROGRAM, NFS3_VERSION, CREATE), wanted);
 }
 
 static void rename_file(struct lab *lab, const char *from, const char *to, const char *wanted)
@@ -159,6 +167,21 @@ static void test_makes_cut(void **state)
     create_cut(lab, "a", GUARDED, 4, "make-exists");
     create(lab, "b", GUARDED, 0, "");
     create_cut(lab, "b", EXCLUSIVE, 8, "make-exists");
+}
+
+/* The tables say which procedures tell how they make a name, whatever these are called. */
+static void test_makes_cut_by_table(void **state)
+{
+    struct lab *lab = *state;
+    struct procedure other = *procedure_find(NFS3_PROGRAM, NFS3_VERSION, CREATE);
+    struct type arguments = *other.arguments;
+
+    other.name = "MAKE";
+    create(lab, "a", GUARDED, 0, "");
+    create_cut_as(lab, "a", UNCHECKED, 28, &other, "");
+    arguments.roles &= ~(uint32_t)ROLE_SETS_HOW;
+    other.arguments = &arguments;
+    create_cut_as(lab, "a", UNCHECKED, 28, &other, "make-exists");
 }
 
 static void test_objects(void **state)
@@ -388,7 +411,7 @@ int main(void)
         LINT_TEST(test_overlap),   LINT_TEST(test_again),
         LINT_TEST(test_listings),  LINT_TEST(test_listings_overlap),
         LINT_TEST(test_room),      LINT_TEST(test_xids),
-        LINT_TEST(test_makes_cut),
+        LINT_TEST(test_makes_cut), LINT_TEST(test_makes_cut_by_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,7 +298,7 @@ static const char *const role_names[] = {
     "ATTRIBUTES_PARENT2",
     "SETS_TIME",
     "MODIFIES",
-    "(free)",
+    "SETS_HOW",
     "(free)",
     "ROOT_PATH",
     "DATA",
