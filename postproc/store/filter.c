@@ -16,6 +16,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <strings.h>
 
 enum { VALUES_MAX = 32 };
 
@@ -198,11 +199,11 @@ static int status_condition(sqlite3 *db, struct build *b, const char *text, stru
 {
     if (!text)
         return 0;
-    if (strcmp(text, "ok") == 0) {
+    if (strcasecmp(text, "ok") == 0) {
         condition(b, "o.rpc_status = 0 AND ifnull(o.status, 0) = 0");
         return 0;
     }
-    if (strcmp(text, "error") == 0) {
+    if (strcasecmp(text, "error") == 0) {
         condition(b, FAILURE_SQL);
         return 0;
     }

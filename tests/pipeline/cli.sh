@@ -127,6 +127,9 @@ done <<T
 -S 17|status = 17
 --status ok|rpc_status = 0 AND ifnull(status, 0) = 0
 --status error|rpc_status <> 0 OR status <> 0
+--status OK|rpc_status = 0 AND ifnull(status, 0) = 0
+-S Error|rpc_status <> 0 OR status <> 0
+-S eNoEnt|status = 2 AND program IN (100003, 100227)
 --from '$text'|ifnull(call_time, reply_time) >= $middle
 -f ${middle:0:10}.${middle:10}|ifnull(call_time, reply_time) >= $middle
 --to '${text/ /T}Z'|call_time < $middle OR reply_time < $middle AND call_time IS NULL
