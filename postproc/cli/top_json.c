@@ -86,7 +86,7 @@ void top_slow_json(const struct top_operation *o)
         json_i64(&j, "time", o->time);
     else
         json_null(&j, "time");
-    if (o->latency >= 0)
+    if (o->latency != TIME_NONE)
         json_i64(&j, "latency_ns", o->latency);
     else
         json_null(&j, "latency_ns");

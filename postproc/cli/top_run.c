@@ -350,7 +350,8 @@ static void tell_slow(void *ctx, const struct top_operation *operation)
 {
     const struct run *r = ctx;
 
-    if (operation->latency < r->o->slower && !operation->is_error)
+    /* 0 prints all, also those whose latency is negative or not known */
+    if (r->o->slower && operation->latency < r->o->slower && !operation->is_error)
         return;
     if (r->o->json)
         top_slow_json(operation);

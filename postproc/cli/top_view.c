@@ -306,7 +306,7 @@ void top_slow(const struct top_operation *o)
         snprintf(range, sizeof(range), " %llu+%llu", (unsigned long long)r->offset,
                  (unsigned long long)r->count);
     printf("%s %9s %-15s uid %-6s %-11s %s%s  %s\n", when,
-           o->latency >= 0 ? duration_text(o->latency, a) : "-", o->client, o->uid, o->procedure,
-           *o->path ? o->path : "-", range, o->status);
+           o->latency != TIME_NONE ? duration_text(o->latency, a) : "-", o->client, o->uid,
+           o->procedure, *o->path ? o->path : "-", range, o->status);
     fflush(stdout);
 }

@@ -3,9 +3,10 @@
 
 enum { FIRST = 10 }; /* 2^10 ns is about 1 us; slot 0 has what is below */
 
+/* |ns| is not negative. */
 static unsigned slot_of(int64_t ns)
 {
-    uint64_t value = ns < 0 ? 0 : (uint64_t)ns;
+    uint64_t value = (uint64_t)ns;
     unsigned power, slot;
 
     if (value < UINT64_C(1) << FIRST)
@@ -27,11 +28,16 @@ static int64_t value_of(unsigned slot)
 
 void spread_add(struct spread *s, int64_t ns)
 {
-    s->slot[slot_of(ns)]++;
-    s->count++;
-    s->sum += ns < 0 ? 0 : (uint64_t)ns;
-    if (ns > s->most)
+    if (!s->count || ns > s->most)
         s->most = ns;
+    s->count++;
+    if (ns < 0) {
+        s->negative++;
+        s->negative_sum += -(uint64_t)ns;
+        return;
+    }
+    s->slot[slot_of(ns)]++;
+    s->sum += (uint64_t)ns;
 }
 
 void spread_merge(struct spread *to, const struct spread *from)
@@ -40,19 +46,23 @@ void spread_merge(struct spread *to, const struct spread *from)
         return;
     for (unsigned i = 0; i < SPREAD_SLOTS; i++)
         to->slot[i] += from->slot[i];
+    if (!to->count || from->most > to->most)
+        to->most = from->most;
     to->count += from->count;
     to->sum += from->sum;
-    if (from->most > to->most)
-        to->most = from->most;
+    to->negative += from->negative;
+    to->negative_sum += from->negative_sum;
 }
 
 int64_t spread_at(const struct spread *s, double part)
 {
-    uint64_t wanted = (uint64_t)(part * (double)s->count + 0.999999), seen = 0;
+    uint64_t wanted = (uint64_t)(part * (double)s->count + 0.999999), seen = s->negative;
     int64_t value;
 
     if (!s->count)
         return 0;
+    if (seen && seen >= wanted)
+        return -(int64_t)(s->negative_sum / s->negative);
     for (unsigned i = 0; i < SPREAD_SLOTS; i++) {
         seen += s->slot[i];
         if (seen >= wanted && s->slot[i]) {
@@ -68,7 +78,7 @@ void spread_buckets(const struct spread *s, const int64_t *bounds, uint32_t coun
     uint32_t at = 0;
 
     for (uint32_t i = 0; i <= count; i++)
-        counts[i] = 0;
+        counts[i] = i ? 0 : s->negative;
     for (unsigned i = 0; i < SPREAD_SLOTS; i++) {
         while (at < count && value_of(i) > bounds[at])
             at++;

@@ -2,8 +2,9 @@
 /* postproc/top/spread.h
  *
  * Times in ns, in slots of an eighth of each power of two from 1 us to 18 minutes: percentiles are
- * right to 6 %.  There are thousands of these, so they are small (1 KiB); live/measure/histogram.h
- * is finer and 20 times as large.
+ * right to 6 %.  Negative ones, of clocks that differ, are one slot, whose value is their mean.
+ * There are thousands of these, so they are small (1 KiB); live/measure/histogram.h is finer and 20
+ * times as large.
  */
 #ifndef NFSDIGEST_TOP_SPREAD_H
 #define NFSDIGEST_TOP_SPREAD_H
@@ -13,8 +14,10 @@
 enum { SPREAD_PARTS = 8, SPREAD_POWERS = 31, SPREAD_SLOTS = SPREAD_PARTS * SPREAD_POWERS + 1 };
 
 struct spread {
-    uint64_t count, sum;
-    int64_t most;
+    uint64_t count, sum;   /* |sum|: without the negative ones */
+    uint64_t negative_sum; /* of these without their signs */
+    int64_t most;          /* meaningful if there is a value */
+    uint32_t negative;
     uint32_t slot[SPREAD_SLOTS];
 };
 

@@ -45,7 +45,7 @@ void top_free(struct top *top)
 /* What an operation adds. */
 struct amount {
     uint64_t operations, errors, unanswered, read, written, resent, waiting;
-    int64_t latency; /* -1: none */
+    int64_t latency; /* TIME_NONE: none */
 };
 
 static void add(struct top_counts *c, const struct amount *a)
@@ -57,7 +57,7 @@ static void add(struct top_counts *c, const struct amount *a)
     c->written += a->written;
     c->resent += a->resent;
     c->waiting += a->waiting;
-    if (a->latency >= 0)
+    if (a->latency != TIME_NONE)
         spread_add(&c->latency, a->latency);
 }
 
@@ -104,12 +104,16 @@ static uint32_t take_again(struct top *top, uint64_t operation)
     return count;
 }
 
+/* Negative if the clocks of two captures differ. */
 static int64_t latency_of(const struct record_operation *op)
 {
+    int64_t latency;
+
     if (!op->call.frame || !op->reply.frame || op->call.time == TIME_NONE ||
-        op->reply.time == TIME_NONE)
-        return -1;
-    return op->reply.time > op->call.time ? op->reply.time - op->call.time : 0;
+        op->reply.time == TIME_NONE ||
+        __builtin_sub_overflow(op->reply.time, op->call.time, &latency))
+        return TIME_NONE;
+    return latency;
 }
 
 static int tell(struct top *top, const struct record_operation *op, struct seen *s, struct err *err)
@@ -165,7 +169,7 @@ static void remember(struct top *top, const struct record_operation *op, const s
 
 static int put_operation(struct top *top, const struct record_operation *op, struct err *err)
 {
-    struct amount a = { .latency = -1 };
+    struct amount a = { .latency = TIME_NONE };
     struct seen s;
     int result;
 
@@ -200,7 +204,7 @@ static int put_operation(struct top *top, const struct record_operation *op, str
 /* A call of an operation that was complete lately was sent again. */
 static void count_recent(struct top *top, const struct recent *recent)
 {
-    const struct amount a = { .resent = 1, .latency = -1 };
+    const struct amount a = { .resent = 1, .latency = TIME_NONE };
 
     if (!recent->matched)
         return;
@@ -220,7 +224,7 @@ static void count_late(struct top *top, uint32_t flow_id, uint32_t count)
 {
     const struct top_filter *f = &top->setup.filter;
     const struct top_flow *flow = names_get_flow(&top->names, flow_id);
-    const struct amount a = { .resent = count, .latency = -1 };
+    const struct amount a = { .resent = count, .latency = TIME_NONE };
     char client[ADDRESS_TEXT_MAX] = "-";
 
     if (!count || f->path || f->procedure || f->uid != UINT64_MAX ||

@@ -54,7 +54,7 @@ struct top_operation {
     const struct record_operation *record;
     const char *client, *server, *path, *procedure, *status; /* path: "" if it is not known */
     char uid[16];                                            /* or "-" */
-    int64_t time, latency;                                   /* TIME_NONE; -1: not known */
+    int64_t time, latency;                                   /* TIME_NONE: not known */
     bool is_error;                                           /* or was not answered */
 };
 

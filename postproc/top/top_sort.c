@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t above_0(int64_t value)
+{
+    return value > 0 ? (uint64_t)value : 0;
+}
+
 uint64_t top_value(const struct top_counts *c, enum top_column column)
 {
     switch (column) {
@@ -14,9 +19,9 @@ uint64_t top_value(const struct top_counts *c, enum top_column column)
     case TOP_WRITTEN:
         return c->written;
     case TOP_P50:
-        return (uint64_t)spread_at(&c->latency, 0.5);
+        return above_0(spread_at(&c->latency, 0.5));
     case TOP_P99:
-        return (uint64_t)spread_at(&c->latency, 0.99);
+        return above_0(spread_at(&c->latency, 0.99));
     case TOP_ERRORS:
         return c->errors;
     case TOP_RESENT:

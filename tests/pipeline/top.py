@@ -151,6 +151,27 @@ def check_made(scratch):
     return path
 
 
+def check_early(scratch):
+    """A reply that was captured before its call by another clock: as ops shows it, not 0."""
+    trace = traffic.Trace()
+    udp = traffic.UdpFlow(trace, "10.0.0.2", 901)
+    op = udp.call(1, messages.GETATTR, messages.getattr_args(messages.handle(3)))
+    trace.wait(-5 * MS)
+    udp.reply(op, messages.getattr_res(3))
+    path = scratch / "early.pcap"
+    trace.write(path)
+    database = scratch / "early.db"
+    run("ingest", "-o", database, path)
+    latency = objects(run("ops", "--json", database).stdout)[0]["latency"]
+    expect(latency < -4 * MS, "ops: negative latency:", latency)
+    shown, = top(path)
+    expect([shown[key] for key in ("p50_ns", "p99_ns", "max_ns")] == [latency] * 3, "negative latency:", shown)
+    told = top("--slower", "0", path)
+    expect([t["latency_ns"] for t in told] == [latency], "--slower 0: negative latency:", told)
+    expect(not top("--slower", "1us", path), "--slower 1us: negative latency")
+    expect(" -4.9" in run("top", "--slower", "0", path).stdout, "text: negative latency")
+
+
 def check_metrics(line):
     """The page for Prometheus has the counts of check_made, without doubles."""
     with urllib.request.urlopen(line.split()[-1], timeout=20) as page:
@@ -337,6 +358,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         made = check_made(scratch)
+        check_early(scratch)
         check_many(scratch)
         check_real(scratch)
         check_terminal(made)

@@ -516,14 +516,49 @@ static void test_spread(void **state)
     assert_true(two.most == INT64_MAX);
 }
 
+/* Clocks of two captures may differ. */
+static void test_spread_negative(void **state)
+{
+    struct spread one = { 0 }, two = { 0 };
+    const int64_t bounds[] = { US };
+    uint64_t counts[2];
+
+    (void)state;
+    spread_add(&one, -3000);
+    assert_int_equal(one.most, -3000);
+    assert_int_equal(spread_at(&one, 0.5), -3000);
+    spread_add(&two, -5000);
+    spread_merge(&one, &two);
+    assert_int_equal(one.most, -3000);
+    assert_int_equal(spread_at(&one, 1), -4000); /* their mean */
+    spread_merge(&two, &(struct spread){ 0 });
+    assert_int_equal(two.most, -5000);
+    spread_add(&one, 2000);
+    spread_add(&one, 100);
+    assert_int_equal(one.most, 2000);
+    assert_int_equal(spread_at(&one, 0.5), -4000);
+    assert_true(spread_at(&one, 1) > 1900);
+    spread_buckets(&one, bounds, 1, counts);
+    assert_int_equal(counts[0], 3);
+    assert_int_equal(counts[1], 1);
+    assert_int_equal(one.sum, 2100);
+}
+
 int main(void)
 {
 #define TOP_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TOP_TEST(test_counts),         TOP_TEST(test_room),       TOP_TEST(test_sorting),
-        TOP_TEST(test_sent_again),     TOP_TEST(test_waiting),    TOP_TEST(test_names),
-        TOP_TEST(test_exports),        TOP_TEST(test_long_paths), TOP_TEST(test_filter),
+        TOP_TEST(test_counts),
+        TOP_TEST(test_room),
+        TOP_TEST(test_sorting),
+        TOP_TEST(test_sent_again),
+        TOP_TEST(test_waiting),
+        TOP_TEST(test_names),
+        TOP_TEST(test_exports),
+        TOP_TEST(test_long_paths),
+        TOP_TEST(test_filter),
         cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_spread_negative),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
