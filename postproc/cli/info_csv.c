@@ -7,7 +7,7 @@
 
 static void print_group(const struct group *x, enum group_by by)
 {
-    csv_value(x->label);
+    csv_value(group_is_none(x, by) ? "" : x->label);
     if (by == BY_STATUS) {
         putchar(',');
         csv_value(x->detail ? x->detail : "");

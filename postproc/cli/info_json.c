@@ -50,7 +50,7 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
 
         json_break(j);
         json_object(j, NULL);
-        if ((by == BY_PHASE || by == BY_EXPORT) && x->key[0] < 0)
+        if (group_is_none(x, by))
             json_null(j, group_names[by]);
         else
             json_text(j, group_names[by], x->label);
@@ -64,7 +64,10 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
         }
         if (by == BY_PHASE) {
             json_u64(j, "times", x->times);
-            json_i64(j, "lasted", x->lasted);
+            if (x->times)
+                json_i64(j, "lasted", x->lasted);
+            else
+                json_null(j, "lasted");
         }
         if (by == BY_PROCEDURE) {
             json_i64(j, "program", x->key[0]);

@@ -58,6 +58,12 @@ struct group {
     int64_t lasted;             /* altogether, in ns */
 };
 
+/* True for the operations in no phase or export: |label| says so for people. */
+static inline bool group_is_none(const struct group *group, enum group_by by)
+{
+    return (by == BY_PHASE || by == BY_EXPORT) && group->key[0] < 0;
+}
+
 /* The key of a status: key[0] is program and version, key[1] the procedure, or -1 if the call was
  * not captured, key[2] the status of RPC and that of the procedure. */
 static inline int64_t group_key_of(uint32_t high, uint32_t low)

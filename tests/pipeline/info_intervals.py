@@ -187,7 +187,7 @@ def against_generator(folder):
         said = good("info", "--every", text, db).splitlines()
         check(len(said) == len(found["intervals"]) + 1, "every %s: lines" % text)
         check_csv("every " + text, good("info", "--csv", "--every", text, db), found["intervals"])
-    for by in ("client", "procedure", "user", "path", "status", "server"):
+    for by in ("client", "procedure", "user", "path", "status", "server", "export"):
         check_csv("by " + by, good("info", "--csv", "--by", by, db), json.loads(good("info", "--json", "--by", by, db))["by_" + by])
     for options, fits in filters(ops):
         mine = [op for op in ops if fits(op)]

@@ -7,6 +7,8 @@ A generated capture, whose phases the generator knows.  Its marks are the names 
 --print" prints, and such as it would never send.
 """
 import collections
+import csv
+import io
 import json
 import os
 import pathlib
@@ -161,14 +163,18 @@ def the_trace(folder):
         escaped(phase_of[number_of[op["id"]]]) if number_of[op["id"]] in phase_of else None)]
     check(not wrong, "phases of operations: %s" % wrong[:5])
 
-    groups = {g["phase"]: g for g in json.loads(good("info", "--by", "phase", "--top", 99, "--json", db))["by_phase"]}
+    groups = json.loads(good("info", "--by", "phase", "--top", 99, "--json", db))["by_phase"]
+    said = list(csv.DictReader(io.StringIO(good("info", "--by", "phase", "--top", 99, "--csv", db), newline="")))
+    check(said == [{k: "" if g[k] is None else str(g[k]) for k in said[0]} for g in groups] and len(said[0]) == 12,
+          "CSV is not as JSON: %s" % said)
+    groups = {g["phase"]: g for g in groups}
     counts = collections.Counter(escaped(p) for p in phase_of.values())
     counts[None] = len(ops) - len(phase_of)
     for name in counts.keys() | {p[0] for p in truth}:
         mine = [p for p in truth if p[0] == name]
         g = groups.pop(name, None)
         check(g and g["operations"] == counts[name] and g["times"] == len(mine)
-              and g["lasted"] == sum((p[3] or last) - p[2] for p in mine),
+              and g["lasted"] == (sum((p[3] or last) - p[2] for p in mine) if mine else None),
               "by phase %r: %s, %d operations, %s" % (name, g, counts[name], mine))
         if name is not None and counts[name]:
             said = good("ops", "--phase", name, db).splitlines()
