@@ -149,6 +149,15 @@ int remove_trees(struct session *s, struct err *err)
     return result;
 }
 
+int result_of(const struct session *s, int result)
+{
+    if (!session_cut_off(s, result))
+        return result;
+    session_progress(s, NULL);
+    fputs("nfsreplay: interrupted\n", stderr);
+    return 1;
+}
+
 int cmd_clean(int argc, char **argv, struct err *err)
 {
     static struct replay_options options;
@@ -160,7 +169,7 @@ int cmd_clean(int argc, char **argv, struct err *err)
     result = session_open(&session, &options, err);
     if (result == 0)
         result = remove_trees(&session, err);
-    result = session_result(&session, result);
+    result = result_of(&session, result);
     session_progress(&session, NULL);
     session_close(&session);
     return result;

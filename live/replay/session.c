@@ -365,13 +365,9 @@ bool session_interrupted(const struct session *s)
     return s->loop && loop_signal(s->loop) != 0;
 }
 
-int session_result(const struct session *s, int result)
+bool session_cut_off(const struct session *s, int result)
 {
-    if (result != -ERR_SYSTEM || !session_interrupted(s))
-        return result;
-    session_progress(s, NULL);
-    fputs("nfsreplay: interrupted\n", stderr);
-    return 1;
+    return result == -ERR_SYSTEM && session_interrupted(s);
 }
 
 void session_progress(const struct session *s, const char *text)

@@ -87,9 +87,8 @@ int session_remove_directory(struct session_target *target, struct err *err);
 
 /* A signal stopped the loop. */
 bool session_interrupted(const struct session *session);
-/* What a command ends with: |result|, or 1 and a word on standard error, if a signal left a
- * question without an answer. */
-int session_result(const struct session *session, int result);
+/* True if |result| is an error only because a signal left a question without an answer. */
+bool session_cut_off(const struct session *session, int result);
 
 /* Progress: replaces the last line on the terminal; NULL: takes it away. */
 void session_progress(const struct session *session, const char *text);

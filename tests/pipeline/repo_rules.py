@@ -38,6 +38,9 @@ FORBIDDEN = [
      r"postproc/(?!cli/))"),
     ("only main ends the program", r"(?<![\w.>])(exit|_exit|quick_exit)\s*\(",
      r"^(engine/(?!base/janitor\.c$)|live/(?!.*/main\.c$)|model|show|postproc/(?!cli/main\.c$))"),
+    # rules_told.c tells for the commands, play.c what happens in a run, as its progress
+    ("in nfsreplay only commands tell how they end", r'"nfsreplay: ',
+     r"^live/replay/(?!(main|cmd_\w+|rules_told|play)\.c$)"),
     ("without memory: err_memory of base/err.h", r'err_set[(].*"out of memory( for [^"%]*)?"',
      r"^(engine|model|show|live|postproc|plugins)/.*(?<!base/err)\.[ch]$"),
     ("tabs or spaces at the line's end", r"[ \t]+$", r"\.(c|h|sh|py|lua|txt|cmake|sql|in)$"),
