@@ -40,6 +40,19 @@ static int convert_file(struct converter *c, const char *path, struct err *err)
     return result;
 }
 
+static int say_empty(const struct conversion *conversion, const char *path, struct err *err)
+{
+    struct err note;
+
+    err_set(&note, ERR_INPUT, "%s: holds no packets", input_path_name(path));
+    if (conversion->may_be_empty) {
+        progress_say(conversion->progress, note.text);
+        return 0;
+    }
+    *err = note;
+    return -err->code;
+}
+
 int convert_captures(const struct conversion *conversion, int count, char **paths, struct err *err)
 {
     struct converter c = { .conversion = conversion };
@@ -57,8 +70,10 @@ int convert_captures(const struct conversion *conversion, int count, char **path
     }
     if (!c.engine)
         return worst;
-    if (!c.frames)
-        return worst ? worst : err_set(err, ERR_INPUT, "%s: holds no packets", paths[0]);
+    if (!c.frames && worst)
+        return worst;
+    if (!c.frames && say_empty(conversion, paths[0], err) < 0)
+        return -err->code;
     feed_note_unopened(&c.unopened, count == 1 ? input_path_name(paths[0]) : "captures", &note);
     if (note.text[0])
         progress_say(conversion->progress, note.text);

@@ -112,7 +112,9 @@ static int spare_inputs(const struct anonymizer *a, char **captures, int count, 
 int cmd_anonymize(int argc, char **argv, struct err *err)
 {
     struct anonymizer a = { .policy_name = "public" };
-    const struct conversion conversion = { open_output, end_output, &a, &progress_line };
+    const struct conversion conversion = {
+        .open = open_output, .end = end_output, .ctx = &a, .progress = &progress_line
+    };
     struct arg more[ENGINE_ARG_COUNT];
     const struct arg own[] = {
         { 'o', "output", "FILE",

@@ -154,6 +154,8 @@ static void report_json(struct store *store, const char *path, const char *state
 void ingest_tell(const struct ingest_job *j, struct store *store, const char *path, int result,
                  const struct err *err)
 {
+    if (result == INGEST_STORED && !store_totals(store)->frames)
+        result = INGEST_EMPTY;
     if (j->json && (result >= 0 || result == -ERR_INPUT)) {
         report_json(store, path,
                     result == INGEST_STORED  ? "stored"

@@ -178,9 +178,7 @@ static int commit(struct ingest *in, struct input *input, const char *cut, struc
     struct err why;
     int same;
 
-    if (!store_totals(in->store)->frames && input_live(input) && !cut)
-        return INGEST_EMPTY;
-    if (!store_totals(in->store)->frames)
+    if (!store_totals(in->store)->frames && cut)
         return err_set(err, ERR_INPUT, "%s: holds no packets, at byte %llu", input_name(input),
                        (unsigned long long)input_offset(input));
     input_digest(input, end.digest);

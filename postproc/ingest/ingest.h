@@ -18,7 +18,7 @@ enum ingest_result {
     INGEST_STORED = 0,
     INGEST_KNOWN = 1, /* it is in the database already; |err| says as which source */
     INGEST_CUT = 2,   /* the part that could be read was stored; |err| says where it is cut */
-    INGEST_EMPTY = 3, /* of ingest_live: it held no packets, and nothing was stored */
+    INGEST_EMPTY = 3, /* of ingest_live: not even a header came, and nothing was stored */
     /* or a negative code: nothing of it was stored */
 };
 

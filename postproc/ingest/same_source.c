@@ -43,6 +43,16 @@ static int judge(sqlite3_stmt *stmt, const struct input *input, uint64_t size,
                        : "differs after that");
 }
 
+/* A capture without packets is a header that many others begin with: only another one is its copy.
+ */
+static bool may_be_copy(sqlite3_stmt *stmt, const struct input *input)
+{
+    const uint8_t *head;
+
+    return sqlite3_column_int(stmt, 5) ||
+           input_head(input, &head) <= (uint64_t)sqlite3_column_int64(stmt, 2);
+}
+
 /* Steps |stmt| to the next source that begins as the input does: 1, 0 or negative. */
 static int next_similar(struct store *store, sqlite3_stmt *stmt, const struct input *input,
                         struct err *err)
@@ -50,7 +60,7 @@ static int next_similar(struct store *store, sqlite3_stmt *stmt, const struct in
     int result;
 
     while ((result = sqlite3_step(stmt)) == SQLITE_ROW)
-        if (similar(stmt, input))
+        if (similar(stmt, input) && may_be_copy(stmt, input))
             return 1;
     return result == SQLITE_DONE ? 0 : store_fail(store_db(store), store_path(store), err);
 }
@@ -58,10 +68,11 @@ static int next_similar(struct store *store, sqlite3_stmt *stmt, const struct in
 static int prepare(struct store *store, sqlite3_stmt **stmt, struct err *err)
 {
     /* the source that is being read, if any, is open */
-    if (sqlite3_prepare_v2(store_db(store),
-                           "SELECT id, name, size, digest, head_digest FROM source"
-                           " WHERE state <> 'open' ORDER BY id",
-                           -1, stmt, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(
+            store_db(store),
+            "SELECT id, name, size, digest, head_digest, frames OR operations FROM source"
+            " WHERE state <> 'open' ORDER BY id",
+            -1, stmt, NULL) != SQLITE_OK)
         return store_fail(store_db(store), store_path(store), err);
     return 0;
 }
@@ -69,8 +80,9 @@ static int prepare(struct store *store, sqlite3_stmt **stmt, struct err *err)
 int same_source_all(struct store *store, sqlite3_stmt **rows, struct err *err)
 {
     if (sqlite3_prepare_v2(store_db(store),
-                           "SELECT id, name, size, digest, head_digest FROM source ORDER BY id", -1,
-                           rows, NULL) != SQLITE_OK)
+                           "SELECT id, name, size, digest, head_digest, frames OR operations FROM "
+                           "source ORDER BY id",
+                           -1, rows, NULL) != SQLITE_OK)
         return store_fail(store_db(store), store_path(store), err);
     return 0;
 }

@@ -2,7 +2,8 @@
 /* postproc/ingest/same_source.h
  *
  * Checks whether an input is in the database already, so that nothing is counted twice.  If the
- * first 64 KiB are equal to those of a source, size and digest of the whole input decide.
+ * first 64 KiB are equal to those of a source, size and digest of the whole input decide.  A source
+ * without packets is only the header that others have, too: a longer input is no copy of it.
  */
 #ifndef NFSDIGEST_INGEST_SAME_SOURCE_H
 #define NFSDIGEST_INGEST_SAME_SOURCE_H

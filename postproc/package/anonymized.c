@@ -35,7 +35,9 @@ static int end_output(void *ctx, bool cut, struct err *err)
 int anonymize_captures(const struct anonymizing *what, int count, char **paths, struct err *err)
 {
     struct run run = { .what = what };
-    const struct conversion conversion = { open_output, end_output, &run, what->progress };
+    const struct conversion conversion = {
+        .open = open_output, .end = end_output, .ctx = &run, .progress = what->progress
+    };
     int result = convert_captures(&conversion, count, paths, err);
 
     progress_done(what->progress);

@@ -43,10 +43,32 @@ for command in "ingest -o none.db" "record -o none.nfsr" info; do
     expect "$command: empty" 3 'empty\.pcap: empty' $n $command empty.pcap
     expect "$command: no capture" 3 'text\.pcap: not a capture.*byte 0' $n $command text.pcap
     expect "$command: only a magic" 3 'magic\.pcap.*byte 0' $n $command magic.pcap
-    expect "$command: no packets" 3 'header\.pcap: holds no packets' $n $command header.pcap
     nothing_stored "$command" none.db
     nothing_stored "$command" none.nfsr
 done
+# a capture without packets is one, as for tshark; another capture with the same header is no copy of it
+for file in header.pcap - header.nfsr; do
+    [ "$file" != header.nfsr ] ||
+        expect "record: no packets" 0 'header\.pcap: holds no packets' $n record -o header.nfsr header.pcap
+    rm -f header.db
+    ingest() { "$n" ingest -o header.db "$file" <header.pcap; }
+    expect "ingest: no packets: $file" 0 'holds no packets' ingest
+    expect "ingest: no packets again: $file" 0 'in the database already, as source 1' ingest
+    is "ingest: no packets: $file: one source" \
+        "$(sql header.db 'SELECT id, state, frames, operations, first_time FROM source')" '1|complete|0|0|'
+    expect "check: no packets: $file" 0 'nothing wrong' $n check header.db
+done
+rm header.db
+expect "ingest --follow: no packets" 0 'holds no packets' $n ingest --follow --idle 1s -o header.db header.pcap
+is "ingest --follow: no packets: one source" "$(sql header.db 'SELECT id, state, frames FROM source')" '1|complete|0'
+is "ingest --json: no packets" "$("$n" ingest --json -o header2.db header.pcap 2>/dev/null)" \
+    '{"file":"header.pcap","state":"empty"}'
+expect "ingest behind a capture without packets" 0 - $n ingest -q -o header2.db "$whole"
+is "ingest behind a capture without packets: all" "$(sql header2.db 'SELECT count(*) FROM operation')" "$operations"
+is "info: no packets" "$("$n" info header.pcap | grep -c '^Operations    0 ')" 1
+expect "anonymize: no packets" 3 'header\.pcap: holds no packets' \
+    sh -c '"$0" key new header.key && "$0" anonymize -k header.key -o none.pcapng header.pcap' $n
+nothing_stored "anonymize" none.pcapng
 expect "check: empty" 3 'empty\.pcap: empty' $n check empty.pcap
 expect "check: no database" 3 'text\.pcap: neither.*byte 0' $n check text.pcap
 expect "ops: empty" 3 'empty\.pcap' $n ops empty.pcap
