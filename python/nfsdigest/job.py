@@ -82,6 +82,8 @@ class Job:
         self.out = pathlib.Path(os.path.abspath(out))
         if not is_utf8(self.out):
             raise Refused(2, f"{row_text(out)}: {NOT_UTF8}")
+        if self.out.exists() and not self.out.is_dir():
+            raise Refused(2, f"{row_text(out)}: a file, where the folder OUT was expected: it is the last name")
         self.folder = self.out / "_digest"
         self.failed = {}  # tasks with errors, of this run
 

@@ -194,6 +194,10 @@ def nothing(folder):
         check(manifest["summary"]["totals"]["operations"] == 0, f"an empty capture: {manifest['summary']}")
         found = data_set.opened(folder / "empty").execute("SELECT count(*), count(call_time) FROM operation").fetchall()
         check(found == [(0, 0)], f"an empty capture: {found}")
+        sql = "SELECT name, frames, operations, calls FROM source"
+        found = data_set.opened(folder / "empty").execute(sql).fetchall()
+        want = data_set.ingest([empty], folder / "empty.db").execute(sql).fetchall()
+        check(found == want == [(str(empty), 0, 0, 0)], f"an empty capture: {found}, not {want}")
 
 
 def damaged(folder, capture):
@@ -249,6 +253,16 @@ def odd_name(folder):
     want = data_set.ingest([capture], folder / "odd.db").execute(sql).fetchall()
     check(found == want, f"its name: {found}, not {want}")
     refused(2, "odd\\xff: ", capture, folder / "odd\udcff")
+
+
+def no_folder(folder, capture):
+    """OUT was forgotten."""
+    other = folder / "other.pcap"
+    other.write_bytes(b"")
+    for more in ([capture], ["--plan", capture], ["--next"], ["--task", "a"]):
+        refused(2, "other.pcap: a file, where the folder OUT was expected", *more, other)
+    refused(2, "name captures, and the folder OUT", capture)
+    check(command().returncode == 2, "no argument")
 
 
 def no_room(folder, capture):
@@ -351,6 +365,7 @@ def main():
         damaged(folder, capture)
         stopped(folder)
         odd_name(folder)
+        no_folder(folder, capture)
         no_room(folder, capture)
     return 1 if failures else 0
 
