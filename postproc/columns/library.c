@@ -5,6 +5,7 @@
  * of its tables.
  */
 #include "base/embed.h"
+#include "base/escape.h"
 #include "base/grow.h"
 #include "capture/capture.h"
 #include "columns/arrow_stream.h"
@@ -301,6 +302,14 @@ const char *nfsdigest_column(const char *name, unsigned number, const char **sql
             return table->columns[i].name;
         }
     return NULL;
+}
+
+const char *nfsdigest_name_text(const char *name, size_t length, char *text, size_t size)
+{
+    const struct bytes bytes = { (const uint8_t *)name,
+                                 length < UINT32_MAX ? (uint32_t)length : UINT32_MAX };
+
+    return size ? escape_to(text, size, bytes, true) : text;
 }
 
 const char *nfsdigest_schema(void)

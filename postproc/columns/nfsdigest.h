@@ -27,6 +27,7 @@
 #ifndef NFSDIGEST_H
 #define NFSDIGEST_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -161,6 +162,12 @@ NFSDIGEST_API const char *nfsdigest_table_sql(unsigned number);
  * NULL. */
 NFSDIGEST_API const char *nfsdigest_column(const char *table, unsigned number, const char **sql,
                                            const char **text);
+
+/* Writes the name of a file, |length| bytes, as tables have it: as harmless UTF-8 on one line, from
+ * which its bytes follow (schemas/nfsr.md, "Text").  |text| has room for |size| bytes; 4 * |length|
+ * + 1 are always enough, and a longer text is cut behind a whole character.  Returns |text|. */
+NFSDIGEST_API const char *nfsdigest_name_text(const char *name, size_t length, char *text,
+                                              size_t size);
 
 /* Returns schemas/trace.sql, which describes tables and columns in its comments. */
 NFSDIGEST_API const char *nfsdigest_schema(void);

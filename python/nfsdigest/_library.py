@@ -6,7 +6,6 @@ Python never touches single rows: it passes Arrow C streams on.
 
 import ctypes
 import os
-import re
 
 
 class Error(Exception):
@@ -48,6 +47,7 @@ def _load():
             ("table", text, (ctypes.c_uint,)),
             ("table_sql", text, (ctypes.c_uint,)),
             ("column", text, (text, ctypes.c_uint, ctypes.POINTER(text), ctypes.POINTER(text))),
+            ("name_text", text, (text, ctypes.c_size_t, text, ctypes.c_size_t)),
             ("schema", text, ()),
             ("version", text, ())):
         function = getattr(library, "nfsdigest_" + name)
@@ -63,8 +63,6 @@ _get = ctypes.pythonapi.PyCapsule_GetPointer
 _get.restype, _get.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
 _NAME = b"arrow_array_stream"
 NOT_UTF8 = "Arrow opens only files whose names are UTF-8: choose another name"
-# control characters, those of direction, line separators, and bytes that are not UTF-8, as os.fsdecode has them
-_HIDDEN = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
 _live = {}  # structs that capsules point to, by their addresses
 
 
@@ -97,13 +95,9 @@ def is_utf8(name):
 
 def row_text(name):
     """A name of a file as tables have it: schemas/nfsr.md, "Text"."""
-    def of(char):
-        if char == "\\":
-            return "\\\\"
-        if _HIDDEN.match(char):
-            return "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
-        return char
-    return "".join(map(of, os.fsdecode(name)))
+    name = os.fsencode(name)
+    text = ctypes.create_string_buffer(4 * len(name) + 1)
+    return library.nfsdigest_name_text(name, len(name), text, len(text)).decode()
 
 
 class Handle:

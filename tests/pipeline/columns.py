@@ -5,6 +5,7 @@
 in both profiles, equals what SQL says of the database that "nfsdigest ingest" makes of the same file.  Also:
 several captures as one trace, cut and empty ones, streams that nobody reads, and what readers of Arrow streams
 make of them."""
+import ctypes
 import gc
 import os
 import pathlib
@@ -25,7 +26,7 @@ python_package.use()
 import pyarrow as pa  # noqa: E402
 
 import nfsdigest  # noqa: E402
-from nfsdigest._library import capsule, columns, tables  # noqa: E402
+from nfsdigest._library import capsule, columns, row_text, tables  # noqa: E402
 
 BOOLEANS = {"valid", "differs", "is_reply"}
 failures = []
@@ -243,6 +244,24 @@ def described():
         check([c[0] for c in columns(name) if not c[2]] == there, f"columns of {sql}: {there}")
 
 
+def names():
+    """Names of files, whatever Python takes for the encoding of file names."""
+    for name, text in ((b"", ""), (b"a b/c", "a b/c"), (b"\\x41", "\\\\x41"), (b"\xc3\xa9\xff", "\xe9\\xff"),
+                       (b"\x01\n\x7f", "\\x01\\x0a\\x7f"), (b"\xe2\x80\xae\xed\xa0\x80", "\\xe2\\x80\\xae\\xed\\xa0\\x80")):
+        check(row_text(name) == text, f"the text of {name} is {row_text(name)}")
+        script = f"from nfsdigest._library import row_text; print(ascii(row_text({name!r})))"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False,
+                              env=dict(os.environ, PYTHONPATH=str(SRC / "python"), LC_ALL="C", PYTHONUTF8="0",
+                                       PYTHONCOERCECLOCALE="0"))
+        check(done.stdout == ascii(text) + "\n", f"the text of {name} in the locale C: {done.stdout}{done.stderr}")
+    room = ctypes.create_string_buffer(b"?" * 7)
+    write = nfsdigest._library.library.nfsdigest_name_text
+    for size, left in ((0, b"???????"), (1, b"\0??????"), (5, b"\xc3\xa9\0????"), (7, b"\xc3\xa9\\xff\0")):
+        room[:7] = b"?" * 7
+        write(b"\xc3\xa9\xff", 3, room, size)
+        check(room[:7] == left, f"in {size} bytes: {room[:7]}")
+
+
 def library():
     """Where the linker finds it, no compiler is asked; where it is not, the message says what to do."""
     def load(**more):
@@ -268,5 +287,6 @@ with tempfile.TemporaryDirectory() as scratch:
     unread(scratch)
     readers(scratch)
     described()
+    names()
     library()
 sys.exit(1 if failures else 0)
