@@ -393,6 +393,7 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
     }
     if (d->sent < 0 || d->answered < d->sent)
         return 0;
+    t->refused += class == VERDICT_UNANSWERED;
     if (action == ACTION_READ)
         p->bytes_read += d->verdict->bytes;
     if (action == ACTION_WRITE)

@@ -101,6 +101,8 @@ struct tally {
     uint32_t dump_count;
     int64_t shift; /* tally_round: added to the times of operations */
     uint64_t warm_up, resent;
+    uint64_t refused; /* replies, of VERDICT_UNANSWERED, that were RPC errors or malformed; without
+                       * the warm-up */
     uint64_t lost_connections;                           /* the player's own */
     struct tally_procedure *procedure[TALLY_PROCEDURES]; /* NULL: none */
     struct histogram late[LATE_CAUSES], late_all;

@@ -286,6 +286,7 @@ static void all(struct io *io, struct tally *t)
     for (uint32_t i = 0; i < t->example_count && !io->failed; i++)
         example(io, &t->examples[i]);
     rules(io, t);
+    word(io, &t->refused);
 }
 
 int tally_write(const struct tally *tally, struct buf *to, struct err *err)
@@ -441,6 +442,7 @@ int tally_merge(struct tally *to, struct tally *from, struct err *err)
         to->class[i] += from->class[i];
     to->warm_up += from->warm_up;
     to->resent += from->resent;
+    to->refused += from->refused;
     to->lost_connections += from->lost_connections;
     to->explained += from->explained;
     to->writes += from->writes;

@@ -33,13 +33,15 @@ enum verdict_class {
     VERDICT_DIFFERENT_RESULT, /* the same status, other values */
     VERDICT_SKIPPED,          /* because of another operation */
     VERDICT_UNCERTAIN,        /* an error that only a duplicate cache lost in a restart explains */
-    VERDICT_UNANSWERED,       /* no reply, or one that is no answer (RPC error, malformed) */
+    VERDICT_UNANSWERED,       /* no reply, or an RPC error, or a malformed one */
     VERDICT_UNPLAYABLE,
     VERDICT_NOT_PLAYED, /* the run was ended before */
     VERDICT_CLASSES
 };
 /* "as recorded", "new error", ... */
 const char *verdict_class_name(enum verdict_class class);
+/* What people would not expect in a class of this name, for tables; "": nothing. */
+const char *verdict_class_note(enum verdict_class class);
 /* True if it was to be played, and has not ended as in the trace. */
 static inline bool verdict_differs(enum verdict_class class)
 {

@@ -31,6 +31,11 @@ const char *verdict_class_name(enum verdict_class class)
     return class < VERDICT_CLASSES ? names[class] : "?";
 }
 
+const char *verdict_class_note(enum verdict_class class)
+{
+    return class == VERDICT_UNANSWERED ? "no answer, or an RPC error" : "";
+}
+
 static void status_text(const struct procedure *procedure, uint32_t status, char to[VALUE_TEXT])
 {
     const char *name = status_name(procedure, status);

@@ -66,8 +66,11 @@ static void print_run(const struct report *r, const struct tally *t)
            duration_text(r->run.duration, took), report_rate((double)answered, r->run.duration));
     if (r->run.warm_up)
         printf(" behind the %s of the warm-up", count_text(r->run.warm_up, count));
-    printf(", CPU %s%s%s\n", duration_text(t->cpu_user + t->cpu_system, cpu), why[0] ? "; " : "",
-           why);
+    printf(", CPU %s", duration_text(t->cpu_user + t->cpu_system, cpu));
+    if (t->refused)
+        printf("; %s of the answers are RPC errors or cannot be read",
+               count_text(t->refused, count));
+    printf("%s%s\n", why[0] ? "; " : "", why);
 }
 
 int play_tell(const struct replay_options *o, struct report *report, const struct tally *tally,

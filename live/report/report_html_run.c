@@ -92,10 +92,14 @@ static void classes(struct page *page, const struct report *r)
     cells_begin(page, "How operations ended", heads);
     for (uint32_t i = 0; i < r->counts[REPORT_CLASSES]; i++) {
         const struct report_class *c = &r->classes[i];
+        const char *note = verdict_class_note((enum verdict_class)i);
+        char name[80];
 
         if (!c->operations)
             continue;
-        cells_row(page, c->name);
+        snprintf(name, sizeof(name), "%s%s%s%s", c->name, note[0] ? " (" : "", note,
+                 note[0] ? ")" : "");
+        cells_row(page, name);
         cells_count(page, c->operations);
         cells_share(page, c->operations, r->run.operations);
         cells_row_end(page);

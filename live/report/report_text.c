@@ -89,13 +89,15 @@ static void verdict(const struct report *r, FILE *to)
     fprintf(to, "\nVerdict\n");
     for (uint32_t i = 0; i < r->counts[REPORT_CLASSES]; i++) {
         const struct report_class *c = &r->classes[i];
+        const char *note = verdict_class_note((enum verdict_class)i);
 
         if (c->operations) {
             colour_begin(to, colour, i == VERDICT_AS_RECORDED ? COLOUR_GOOD : COLOUR_BAD);
             fprintf(to, "  %-18s", c->name);
             colour_end(to, colour);
-            fprintf(to, " %12" PRIu64 "  %6.2f %%\n", c->operations,
+            fprintf(to, " %12" PRIu64 "  %6.2f %%", c->operations,
                     report_share(c->operations, r->run.operations));
+            fprintf(to, "%s%s\n", note[0] ? "  " : "", note);
         }
         if (i == VERDICT_AS_RECORDED && r->run.explained)
             fprintf(to, "    %-16s %12" PRIu64 "  %6.2f %%\n", "under rules only", r->run.explained,

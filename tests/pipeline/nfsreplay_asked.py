@@ -110,8 +110,9 @@ def interrupted(dump):
                   process.returncode, said)
 
 
-def told(scratch, dump, name, faults, answered, *options):
-    """|answered|: how many, from the classes of the report and those of the warm-up."""
+def told(scratch, dump, name, faults, answered, *options, refused=lambda classes: 0):
+    """|answered|: how many, from the classes of the report and those of the warm-up; |refused|: of these, how many
+    are RPC errors."""
     folder = scratch / name
     with Ftnfsd("--export", "/a", *faults) as server:
         done = run("run", *options, "-o", folder, dump, server.urls[0])
@@ -129,6 +130,12 @@ def told(scratch, dump, name, faults, answered, *options):
     check(abs(int(found[2]) - rate) <= 1, name, found[0], rate)
     check(int(found[3] or 0) == (300 if "--warm-up" in options else 0), name, found[0])
     check(classes["skipped"] > 100 or not faults, name, classes)
+    found = re.search(r"; ([\d,]+) of the answers are RPC errors or cannot be read$", done.stdout, re.M)
+    check((int(found[1].replace(",", "")) if found else 0) == refused(classes), name, done.stdout[-200:], classes)
+    table = run("report", folder).stdout
+    check(("no answer, or an RPC error\n" in table) == (classes["unanswered"] > 0), name, table)
+    page = run("report", "--html", "-", folder).stdout
+    check(("unanswered (no answer, or an RPC error)" in page) == (classes["unanswered"] > 0), name, "the page")
     check(sum(p["operations"] for p in report["procedures"]) == sum(classes.values()), name, report["procedures"])
     words = "  300 operations of the warm-up are only in the verdict and in the counts of operations\n"
     check((words in run("report", folder).stdout) == ("--warm-up" in options), name, words)
@@ -147,6 +154,9 @@ def main():
         told(scratch, dump, "warm", (), lambda classes: 300, "--warm-up", 300, "--stop-after", 600)
         told(scratch, dump, "skipped", ("--fault", "CREATE:after=5:every=3:status=NFS3ERR_NOSPC"),
              lambda classes: 911 - classes["skipped"])
+        told(scratch, dump, "refused", ("--fault", "CREATE:after=5:every=3:rpc-status=AUTH_ERROR",
+                                        "--fault", "GETATTR:every=4:rpc-status=GARBAGE_ARGS"),
+             lambda classes: 911 - classes["skipped"], refused=lambda classes: classes["unanswered"])
     sys.exit(1 if failures else 0)
 
 

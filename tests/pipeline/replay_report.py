@@ -21,6 +21,7 @@ TOOL = pathlib.Path(os.environ["BUILD"]) / "bin/tests/report_tool"
 PROGRAM = pathlib.Path(os.environ["BUILD"]) / "bin/nfsreplay"
 RULES = pathlib.Path(os.environ["SRC"]) / "schemas" / "rules"
 SCHEMA = json.loads((pathlib.Path(os.environ["SRC"]) / "schemas/replay.schema.json").read_text())
+NOTES = {"unanswered": " (no answer, or an RPC error)"}
 LEFT_OUT = "skipped", "unplayable", "not played"
 failures = []
 
@@ -188,7 +189,8 @@ def check_page(top, folder, report):
         return [[c.text() for c in row.children] for row in body.children]
 
     page = make_page(top, folder)
-    ends = [[c["name"], format(c["operations"], ",")] for c in report["classes"] if c["operations"]]
+    ends = [[c["name"] + NOTES.get(c["name"], ""), format(c["operations"], ",")] for c in report["classes"]
+            if c["operations"]]
     ends.insert(1, ["under rules only", format(report["run"]["explained"], ",")])
     check([r[:2] for r in rows(page, "How operations ended")] == ends, "classes")
     check([r[:5:2] for r in rows(page, "Differences that rules allow")]

@@ -74,11 +74,12 @@ static bool counts(const struct done *d)
 
 static void check_classes(const struct tally *t)
 {
-    uint64_t class[VERDICT_CLASSES] = { 0 }, warm_up = 0, all = 0;
+    uint64_t class[VERDICT_CLASSES] = { 0 }, warm_up = 0, all = 0, refused = 0;
 
     for (uint32_t i = 0; i < MANY; i++) {
         class[verdicts[i].class]++;
         warm_up += done[i].warm_up;
+        refused += counts(&done[i]) && verdicts[i].class == VERDICT_UNANSWERED;
     }
     for (unsigned i = 0; i < VERDICT_CLASSES; i++) {
         uint64_t of_procedures = 0;
@@ -91,6 +92,7 @@ static void check_classes(const struct tally *t)
     }
     assert_int_equal(all, MANY);
     assert_int_equal(t->warm_up, warm_up);
+    assert_int_equal(t->refused, refused);
 }
 
 static void check_dumps(const struct tally *t)
