@@ -4,10 +4,9 @@
  * One table of options for all commands; each row says which commands have it.
  */
 #include "replay/operands.h"
-#include "show/args.h"
+#include "replay/options_values.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -22,208 +21,6 @@ enum {
 };
 
 static const int64_t default_timeout = INT64_C(10000000000);
-
-static int set_fill(void *to, const char *value, struct err *err)
-{
-    struct replay_options *o = to;
-
-    o->contents_said = true;
-    return contents_parse(value, &o->contents, err);
-}
-
-static int set_number(void *to, const char *value, struct err *err)
-{
-    int result = set_count(to, value, err);
-
-    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > 65536))
-        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to 65,536", value);
-    return result;
-}
-
-static int set_copies(void *to, const char *value, struct err *err)
-{
-    int result = set_count(to, value, err);
-
-    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > REPLAY_DUMPS_MAX))
-        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to %d", value,
-                       REPLAY_DUMPS_MAX);
-    return result;
-}
-
-/* 0 stands for all operations, and would be taken for none. */
-static int set_stop_after(void *to, const char *value, struct err *err)
-{
-    int result = set_count(to, value, err);
-
-    if (result == 0 && *(uint64_t *)to < 1)
-        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 on", value);
-    return result;
-}
-
-static int set_end(void *to, const char *value, struct err *err)
-{
-    int result = set_duration(to, value, err);
-
-    if (result == 0 && *(int64_t *)to < 1)
-        return err_set(err, ERR_USAGE, "\"%s\" is not a duration above 0", value);
-    return result;
-}
-
-static int set_points(void *to, const char *value, struct err *err)
-{
-    int result = set_count(to, value, err);
-
-    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > REPLAY_POINTS_MAX))
-        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to %d", value,
-                       REPLAY_POINTS_MAX);
-    return result;
-}
-
-/* --- words */
-
-struct word {
-    const char *name;
-    uint32_t value;
-};
-
-static int set_word(uint32_t *to, const char *value, const struct word *words, struct err *err)
-{
-    char all[256] = "";
-    size_t len = 0;
-
-    for (const struct word *w = words; w->name; w++) {
-        if (strcmp(w->name, value) == 0) {
-            *to = w->value;
-            return 0;
-        }
-        if (len < sizeof(all))
-            len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", len ? ", " : "", w->name);
-    }
-    return err_set(err, ERR_USAGE, "\"%s\" is not one of %s", value, all);
-}
-
-static int set_pace(void *to, const char *value, struct err *err)
-{
-    static const struct word words[] = { { "trace", PACE_TRACE }, { "asap", PACE_ASAP }, { 0 } };
-    struct replay_options *o = to;
-    uint32_t pace = o->pace;
-    int result = set_word(&pace, value, words, err);
-
-    o->pace = (enum player_pace)pace;
-    o->pace_said = true;
-    return result;
-}
-
-static int set_order(void *to, const char *value, struct err *err)
-{
-    static const struct word words[] = { { "dependencies", ORDER_DEPENDENCIES },
-                                         { "trace", ORDER_TRACE },
-                                         { "none", ORDER_NONE },
-                                         { 0 } };
-    struct replay_options *o = to;
-    uint32_t order = o->order;
-    int result = set_word(&order, value, words, err);
-
-    o->order = (enum player_order)order;
-    return result;
-}
-
-static int set_pick(void *to, const char *value, struct err *err)
-{
-    static const struct word words[] = {
-        { "oldest", PICK_OLDEST }, { "newest", PICK_NEWEST }, { "random", PICK_RANDOM }, { 0 }
-    };
-    struct replay_options *o = to;
-    uint32_t pick = o->pick;
-    int result = set_word(&pick, value, words, err);
-
-    o->pick = (enum player_pick)pick;
-    return result;
-}
-
-/* The groups of schemas/rdump.md section 5. */
-static int set_ignore(void *to, const char *value, struct err *err)
-{
-    static const struct word words[] = { { "type", RDUMP_EXPECT_TYPE },
-                                         { "mode", RDUMP_EXPECT_MODE },
-                                         { "owner", RDUMP_EXPECT_OWNER },
-                                         { "nlink", RDUMP_EXPECT_NLINK },
-                                         { "size", RDUMP_EXPECT_SIZE },
-                                         { "links", RDUMP_EXPECT_LINKS },
-                                         { "identity", RDUMP_EXPECT_IDENTITY },
-                                         { "access", RDUMP_EXPECT_ACCESS },
-                                         { "text", RDUMP_EXPECT_TEXT },
-                                         { "read", RDUMP_EXPECT_READ },
-                                         { "names", RDUMP_EXPECT_NAMES },
-                                         { "behind", RDUMP_EXPECT_BEHIND },
-                                         { "some-names", RDUMP_EXPECT_SOME_NAMES },
-                                         { 0 } };
-    struct replay_options *o = to;
-    char one[32];
-    int result = 0;
-
-    while (*value && result == 0) {
-        size_t len = strcspn(value, ",");
-        uint32_t bits = 0;
-
-        snprintf(one, sizeof(one), "%.*s", (int)len, value);
-        result = set_word(&bits, one, words, err);
-        o->ignore |= bits;
-        value += len + (value[len] == ',');
-    }
-    return result;
-}
-
-static int add_rules(void *to, const char *value, struct err *err)
-{
-    struct replay_options *o = to;
-
-    if (o->rule_count == REPLAY_RULES_MAX)
-        return err_set(err, ERR_USAGE, "more than %d of them", REPLAY_RULES_MAX);
-    o->rule_names[o->rule_count++] = value;
-    return 0;
-}
-
-static int set_factor(void *to, const char *value, struct err *err)
-{
-    char *end;
-    double factor = strtod(value, &end);
-
-    if (*end || end == value || !(factor > 0 && factor < 1e9))
-        return err_set(err, ERR_USAGE, "\"%s\" is not a number above 0 and below 1,000,000,000",
-                       value);
-    *(double *)to = factor;
-    return 0;
-}
-
-static int set_scale(void *to, const char *value, struct err *err)
-{
-    struct replay_options *o = to;
-
-    o->scale_said = true;
-    return set_factor(&o->scale, value, err);
-}
-
-static int set_rate(void *to, const char *value, struct err *err)
-{
-    struct replay_options *o = to;
-
-    return set_factor(&o->rate, value, err);
-}
-
-/* A time with a unit, or a number of operations. */
-static int set_warm_up(void *to, const char *value, struct err *err)
-{
-    struct replay_options *o = to;
-
-    if (value[0] && value[strspn(value, "0123456789")] == 0) {
-        o->warm_up = -1;
-        return set_count(&o->warm_up_operations, value, err);
-    }
-    return set_duration(&o->warm_up, value, err);
-}
-
-/* --- the table */
 
 struct row {
     int commands;
@@ -339,40 +136,40 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
           "--check reads all files, too, and compares them", set_flag, &o->check_contents } },
         { REPLAY_POPULATE, { 0, "fill", "KIND",
           "contents of files: fill (a function of object and\noffset, so that each READ is checked), sparse, zero,\n"
-          "random, or compressible=R, where R bytes become one\n(fill)", set_fill, o } },
-        { ONLY_CURVE, { 0, "points", "N", "rates up to the highest one (10)", set_points,
+          "random, or compressible=R, where R bytes become one\n(fill)", options_fill, o } },
+        { ONLY_CURVE, { 0, "points", "N", "rates up to the highest one (10)", options_points,
           &o->points } },
         { PACED, { 0, "pace", "WHAT",
-          "trace: at the times of the trace; asap: as soon as\ndependencies allow it (trace)", set_pace, o } },
-        { PACED, { 0, "tscale", "FACTOR", "play FACTOR times as fast as the trace (1)", set_scale,
+          "trace: at the times of the trace; asap: as soon as\ndependencies allow it (trace)", options_pace, o } },
+        { PACED, { 0, "tscale", "FACTOR", "play FACTOR times as fast as the trace (1)", options_scale,
           o } },
-        { PACED, { 0, "rate", "N", "N operations a second, instead of --pace", set_rate, o } },
+        { PACED, { 0, "rate", "N", "N operations a second, instead of --pace", options_rate, o } },
         { REPLAY_PLAY, { 0, "order", "WHAT",
-          "what an operation waits for: dependencies, trace (all\nbefore it), or none (dependencies)", set_order, o } },
+          "what an operation waits for: dependencies, trace (all\nbefore it), or none (dependencies)", options_order, o } },
         { REPLAY_PLAY, { 0, "pick", "WHICH",
-          "which operation goes first if several may: oldest,\nnewest or random (oldest)", set_pick, o } },
+          "which operation goes first if several may: oldest,\nnewest or random (oldest)", options_pick, o } },
         { REPLAY_PLAY, { 0, "seed", "N", seed_help, set_count, &o->seed } },
         { ALL_PACED, { 0, "copies", "N", "that each dump has, each with a tree of its own (1)",
-          set_copies, &o->copies } },
+          options_copies, &o->copies } },
         { PACED_ALONE, { 0, "loop", "N",
           "play N times, one after the other; what changed is\nremoved and made again in between (1)",
-          set_number, &o->rounds } },
+          options_number, &o->rounds } },
         { PACED, { 0, "start-delay", "TIME",
           "each dump and copy begins later, by chance up to\nTIME", set_duration, &o->start_delay } },
         { REPLAY_PLAY, { 0, "warm-up", "TIME|N",
           "play the first TIME of the trace, or N operations, at\nfull speed, and do not measure them",
-          set_warm_up, o } },
-        { REPLAY_PLAY, { 0, "stop-after", "N", "play only the first N operations", set_stop_after,
+          options_warm_up, o } },
+        { REPLAY_PLAY, { 0, "stop-after", "N", "play only the first N operations", options_stop_after,
           &o->stop_after } },
-        { REPLAY_PLAY, { 0, "duration", "TIME", "end after this time", set_end, &o->duration } },
+        { REPLAY_PLAY, { 0, "duration", "TIME", "end after this time", options_end, &o->duration } },
         { REPLAY_PLAY, { 0, "give-up", "TIME", "send nothing more to a server that answers nothing for\nso long; 0s: never (120s)",
           set_duration, &o->give_up } },
         { REPLAY_PLAY, { 0, "ignore", "GROUPS",
           "do not compare these: type, mode, owner, nlink,\nsize, links, identity, access, text, read, names,\n"
-          "behind, some-names; commas between them", set_ignore, o } },
+          "behind, some-names; commas between them", options_ignore, o } },
         { REPLAY_PLAY, { 'r', "rules", "RULES",
           "accept what these allow: a set of \"nfsdigest compare\"\n(linux-knfsd, ganesha, ftnfsd), or a file, such as\n"
-          "./my.conf; for dumps --with-results; may be repeated", add_rules, o } },
+          "./my.conf; for dumps --with-results; may be repeated", options_rules, o } },
         { PACED, { 'o', "output", "RUN", "keep the report in this new folder", set_text, &o->output } },
         { PACED_ALONE, { 0, "record", "FILE",
           "record the calls and replies (.nfsr); \"nfsdigest\ncompare\" aligns them with the trace", set_text,
@@ -388,8 +185,8 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         { REPLAY_PLAY, { 0, "partial", NULL, "play a damaged dump up to the damage", set_flag,
           &o->partial } },
         { ALL, { 'c', "connections", "N",
-          connections_help, set_number, &o->connections } },
-        { REPLAY_POPULATE | REPLAY_PLAY, { 0, "outstanding", "N", outstanding_help, set_number,
+          connections_help, options_number, &o->connections } },
+        { REPLAY_POPULATE | REPLAY_PLAY, { 0, "outstanding", "N", outstanding_help, options_number,
           &o->outstanding } },
         { ALL, { 0, "udp", NULL, "use UDP", set_flag, &o->udp } },
         { ALL, { 0, "privileged", NULL, "connect from privileged ports; this needs root", set_flag,

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/replay/options_values.c
+ *
+ * Reads the values of options: numbers within bounds, words, lists of words.  See options_values.h.
+ */
+#include "replay/options_values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int options_fill(void *to, const char *value, struct err *err)
+{
+    struct replay_options *o = to;
+
+    o->contents_said = true;
+    return contents_parse(value, &o->contents, err);
+}
+
+int options_number(void *to, const char *value, struct err *err)
+{
+    int result = set_count(to, value, err);
+
+    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > 65536))
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to 65,536", value);
+    return result;
+}
+
+int options_copies(void *to, const char *value, struct err *err)
+{
+    int result = set_count(to, value, err);
+
+    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > REPLAY_DUMPS_MAX))
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to %d", value,
+                       REPLAY_DUMPS_MAX);
+    return result;
+}
+
+/* 0 stands for all operations, and would be taken for none. */
+int options_stop_after(void *to, const char *value, struct err *err)
+{
+    int result = set_count(to, value, err);
+
+    if (result == 0 && *(uint64_t *)to < 1)
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 on", value);
+    return result;
+}
+
+int options_end(void *to, const char *value, struct err *err)
+{
+    int result = set_duration(to, value, err);
+
+    if (result == 0 && *(int64_t *)to < 1)
+        return err_set(err, ERR_USAGE, "\"%s\" is not a duration above 0", value);
+    return result;
+}
+
+int options_points(void *to, const char *value, struct err *err)
+{
+    int result = set_count(to, value, err);
+
+    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > REPLAY_POINTS_MAX))
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to %d", value,
+                       REPLAY_POINTS_MAX);
+    return result;
+}
+
+/* --- words */
+
+struct word {
+    const char *name;
+    uint32_t value;
+};
+
+static int set_word(uint32_t *to, const char *value, const struct word *words, struct err *err)
+{
+    char all[256] = "";
+    size_t len = 0;
+
+    for (const struct word *w = words; w->name; w++) {
+        if (strcmp(w->name, value) == 0) {
+            *to = w->value;
+            return 0;
+        }
+        if (len < sizeof(all))
+            len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", len ? ", " : "", w->name);
+    }
+    return err_set(err, ERR_USAGE, "\"%s\" is not one of %s", value, all);
+}
+
+int options_pace(void *to, const char *value, struct err *err)
+{
+    static const struct word words[] = { { "trace", PACE_TRACE }, { "asap", PACE_ASAP }, { 0 } };
+    struct replay_options *o = to;
+    uint32_t pace = o->pace;
+    int result = set_word(&pace, value, words, err);
+
+    o->pace = (enum player_pace)pace;
+    o->pace_said = true;
+    return result;
+}
+
+int options_order(void *to, const char *value, struct err *err)
+{
+    static const struct word words[] = { { "dependencies", ORDER_DEPENDENCIES },
+                                         { "trace", ORDER_TRACE },
+                                         { "none", ORDER_NONE },
+                                         { 0 } };
+    struct replay_options *o = to;
+    uint32_t order = o->order;
+    int result = set_word(&order, value, words, err);
+
+    o->order = (enum player_order)order;
+    return result;
+}
+
+int options_pick(void *to, const char *value, struct err *err)
+{
+    static const struct word words[] = {
+        { "oldest", PICK_OLDEST }, { "newest", PICK_NEWEST }, { "random", PICK_RANDOM }, { 0 }
+    };
+    struct replay_options *o = to;
+    uint32_t pick = o->pick;
+    int result = set_word(&pick, value, words, err);
+
+    o->pick = (enum player_pick)pick;
+    return result;
+}
+
+/* The groups of schemas/rdump.md section 5. */
+int options_ignore(void *to, const char *value, struct err *err)
+{
+    static const struct word words[] = { { "type", RDUMP_EXPECT_TYPE },
+                                         { "mode", RDUMP_EXPECT_MODE },
+                                         { "owner", RDUMP_EXPECT_OWNER },
+                                         { "nlink", RDUMP_EXPECT_NLINK },
+                                         { "size", RDUMP_EXPECT_SIZE },
+                                         { "links", RDUMP_EXPECT_LINKS },
+                                         { "identity", RDUMP_EXPECT_IDENTITY },
+                                         { "access", RDUMP_EXPECT_ACCESS },
+                                         { "text", RDUMP_EXPECT_TEXT },
+                                         { "read", RDUMP_EXPECT_READ },
+                                         { "names", RDUMP_EXPECT_NAMES },
+                                         { "behind", RDUMP_EXPECT_BEHIND },
+                                         { "some-names", RDUMP_EXPECT_SOME_NAMES },
+                                         { 0 } };
+    struct replay_options *o = to;
+    char one[32];
+    int result = 0;
+
+    while (*value && result == 0) {
+        size_t len = strcspn(value, ",");
+        uint32_t bits = 0;
+
+        snprintf(one, sizeof(one), "%.*s", (int)len, value);
+        result = set_word(&bits, one, words, err);
+        o->ignore |= bits;
+        value += len + (value[len] == ',');
+    }
+    return result;
+}
+
+int options_rules(void *to, const char *value, struct err *err)
+{
+    struct replay_options *o = to;
+
+    if (o->rule_count == REPLAY_RULES_MAX)
+        return err_set(err, ERR_USAGE, "more than %d of them", REPLAY_RULES_MAX);
+    o->rule_names[o->rule_count++] = value;
+    return 0;
+}
+
+static int set_factor(void *to, const char *value, struct err *err)
+{
+    char *end;
+    double factor = strtod(value, &end);
+
+    if (*end || end == value || !(factor > 0 && factor < 1e9))
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number above 0 and below 1,000,000,000",
+                       value);
+    *(double *)to = factor;
+    return 0;
+}
+
+int options_scale(void *to, const char *value, struct err *err)
+{
+    struct replay_options *o = to;
+
+    o->scale_said = true;
+    return set_factor(&o->scale, value, err);
+}
+
+int options_rate(void *to, const char *value, struct err *err)
+{
+    struct replay_options *o = to;
+
+    return set_factor(&o->rate, value, err);
+}
+
+/* A time with a unit, or a number of operations. */
+int options_warm_up(void *to, const char *value, struct err *err)
+{
+    struct replay_options *o = to;
+
+    if (value[0] && value[strspn(value, "0123456789")] == 0) {
+        o->warm_up = -1;
+        return set_count(&o->warm_up_operations, value, err);
+    }
+    return set_duration(&o->warm_up, value, err);
+}
