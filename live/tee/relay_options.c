@@ -17,6 +17,31 @@ static int set_size(void *to, const char *value, struct err *err)
                : err_set(err, ERR_USAGE, "\"%s\" is not a size such as 512k, 64M or 2G", value);
 }
 
+/* These three are told apart from their defaults: alone they would do nothing. */
+static int set_ring(void *to, const char *value, struct err *err)
+{
+    struct relay_options *o = to;
+
+    o->has_ring = true;
+    return set_size(&o->ring_size, value, err);
+}
+
+static int set_drain(void *to, const char *value, struct err *err)
+{
+    struct relay_options *o = to;
+
+    o->has_drain = true;
+    return set_duration(&o->drain, value, err);
+}
+
+static int set_seed(void *to, const char *value, struct err *err)
+{
+    struct relay_options *o = to;
+
+    o->has_seed = true;
+    return set_count(&o->seed, value, err);
+}
+
 static int add_rule(void *to, const char *value, struct err *err)
 {
     struct relay_options *o = to;
@@ -45,6 +70,24 @@ static int check_address(const char *name, const char *text, struct err *err)
                                                                   : 0;
 }
 
+static int check_idle(const struct relay_options *o, struct err *err)
+{
+    if (o->has_ring && !o->attach)
+        return err_set(err, ERR_USAGE,
+                       "--ring needs --attach: nobody could read the ring; say --attach PATH, too, "
+                       "or leave --ring out");
+    if (o->has_drain && !o->upgrade)
+        return err_set(err, ERR_USAGE,
+                       "--drain needs --upgrade: no successor could take over; say --upgrade PATH, "
+                       "too, or leave --drain out");
+    if (o->has_seed && !o->inject_count && !o->control)
+        return err_set(
+            err, ERR_USAGE,
+            "--seed needs rules, which alone are random: say --inject RULE, or --control "
+            "PATH by which rules can come, or leave --seed out");
+    return 0;
+}
+
 int relay_options_check(const struct relay_options *o, struct err *err)
 {
     if (!o->listen || !o->to)
@@ -71,6 +114,8 @@ int relay_options_check(const struct relay_options *o, struct err *err)
             err, ERR_USAGE,
             "--nlm-listen and --nsm-listen need --transparent, because servers call clients "
             "back, and --to nfs://..., because PORTMAP knows the server's ports");
+    if (check_idle(o, err) < 0)
+        return -err->code;
     if (o->bind && o->transparent)
         return err_set(err, ERR_USAGE, "--bind and --transparent both say where to connect from");
     if (!o->connections || o->connections > UINT32_MAX || !o->of_address ||
@@ -101,7 +146,7 @@ void relay_options_begin(struct relay_options *o, struct arg *args)
           &o->ports },
         { 'a', "attach", "PATH", "let processes see what passes, through this Unix\nsocket", set_text,
           &o->attach },
-        { 0, "ring", "SIZE", "memory for what passes (64M)", set_size, &o->ring_size },
+        { 0, "ring", "SIZE", "memory for what passes (64M)", set_ring, o },
         { 0, "connections", "N", "most connections (1024)", set_count, &o->connections },
         { 0, "per-client", "N", "most connections of one client address (256)", set_count,
           &o->of_address },
@@ -111,10 +156,10 @@ void relay_options_begin(struct relay_options *o, struct arg *args)
         { 0, "upgrade", "PATH", "take over from the relay that has this Unix socket,\nand let a successor take over by it",
           set_text, &o->upgrade },
         { 0, "drain", "TIME", "after a successor took over, keep connections so long\n(0)",
-          set_duration, &o->drain },
+          set_drain, o },
         { 0, "inject", "RULE", "delay calls or reset connections, to test clients:\nWRITE:delay=250ms:p=0.01; repeat it for more",
           add_rule, o },
-        { 0, "seed", "N", "seed of the rules' random numbers (1)", set_count, &o->seed },
+        { 0, "seed", "N", "seed of the rules' random numbers (1)", set_seed, o },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },
         { 'j', "json", NULL, "print JSON: a line for each address at which it listens,\nand one at the end",

@@ -27,6 +27,7 @@ struct relay_options {
     uint32_t inject_count;
     uint64_t seed; /* of the rules */
     bool transparent, no_udp, quiet, json;
+    bool has_ring, has_drain, has_seed; /* given */
 };
 
 /* Fills the table of options, which set |o|, and gives |o| the defaults.  "nfstee run" has the same

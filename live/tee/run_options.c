@@ -99,7 +99,7 @@ static int check(struct run_options *o, struct err *err)
         return err_set(err, ERR_USAGE, "say --listen ADDRESS:PORT for the clients");
     if (!o->relay.to || !server_is_nfs_address(o->relay.to))
         return err_set(err, ERR_USAGE, "say --to nfs://HOST[:PORT]/EXPORT for the server");
-    o->shadow.attach = o->shadow.relay = o->relay.to; /* they are known later */
+    o->relay.attach = o->shadow.attach = o->shadow.relay = o->relay.to; /* they are known later */
     if (o->restart && !o->shadow.overwrite)
         return err_set(err, ERR_USAGE,
                        "--restart needs --overwrite: a shadow that begins again finds what the one "

@@ -536,6 +536,9 @@ def test_usage(folder):
             (["relay", "--listen", "192.0.2.1:0", "--to", "127.0.0.1:1"], 4, "192.0.2.1"),
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--bind", "192.0.2.1"], 4, "from 192.0.2.1"),
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--bind", "::1"], 2, "--bind"),
+            (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--drain", "0"], 2, "--drain needs --upgrade"),
+            (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--ring", "64M"], 2, "--ring needs --attach"),
+            (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--seed", "1"], 2, "--seed needs rules"),
             (["ctl", folder + "/none", "help"], 4, "none")):
         run = subprocess.run([program, *words], capture_output=True, text=True, timeout=60)
         expect(" ".join(words), (run.returncode, text in run.stderr, run.stdout),
