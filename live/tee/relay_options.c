@@ -70,6 +70,23 @@ static int check_address(const char *name, const char *text, struct err *err)
                                                                   : 0;
 }
 
+/* Of a server, to which the relay connects: its port must be known. */
+static int check_server(const char *name, const char *text, struct err *err)
+{
+    struct net_address_name parsed;
+
+    if (!text || server_is_nfs_address(text))
+        return 0;
+    if (net_address_name_parse(text, &parsed, err) < 0)
+        return err_prefix(err, "--%s", name);
+    return parsed.port
+               ? 0
+               : err_set(err, ERR_USAGE,
+                         "--%s: \"%s\": port 0 is not a server's port: say at which port the "
+                         "server listens, such as HOST:2049",
+                         name, text);
+}
+
 static int check_idle(const struct relay_options *o, struct err *err)
 {
     if (o->has_ring && !o->attach)
@@ -96,7 +113,7 @@ int relay_options_check(const struct relay_options *o, struct err *err)
                        "server");
     if (check_address("listen", o->listen, err) < 0 ||
         check_address("mount-listen", o->mount_listen, err) < 0 ||
-        check_address("mount-to", o->mount_to, err) < 0 ||
+        check_server("to", o->to, err) < 0 || check_server("mount-to", o->mount_to, err) < 0 ||
         check_address("nlm-listen", o->nlm_listen, err) < 0 ||
         check_address("nsm-listen", o->nsm_listen, err) < 0 ||
         check_address("portmap", o->portmap, err) < 0)
