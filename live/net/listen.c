@@ -40,6 +40,7 @@ struct listeners {
     struct pool clients;
     struct table by_address;
     uint64_t key;
+    bool paused;
 };
 
 /* --- connections of each address */
@@ -113,23 +114,38 @@ void listeners_left(struct listeners *all, const struct net_address *peer)
 
 /* --- accepting */
 
+static int watch_all(struct listeners *all, uint32_t events, struct err *err)
+{
+    for (uint32_t i = 0; i < all->socket_count; i++)
+        if (loop_change(all->loop, &all->sockets[i].watch, events, err) < 0)
+            return -ERR_SYSTEM;
+    return 0;
+}
+
 static int rest(struct listeners *all, struct err *err)
 {
     all->counts.pauses++;
-    for (uint32_t i = 0; i < all->socket_count; i++)
-        if (loop_change(all->loop, &all->sockets[i].watch, 0, err) < 0)
-            return -ERR_SYSTEM;
+    if (watch_all(all, 0, err) < 0)
+        return -ERR_SYSTEM;
     return loop_set(all->loop, &all->rest, loop_clock() + all->limits.pause, err);
 }
 
 static int on_rested(void *ctx, struct err *err)
 {
-    struct listeners *all = ctx;
+    return watch_all(ctx, EPOLLIN, err);
+}
 
-    for (uint32_t i = 0; i < all->socket_count; i++)
-        if (loop_change(all->loop, &all->sockets[i].watch, EPOLLIN, err) < 0)
-            return -ERR_SYSTEM;
-    return 0;
+int listeners_pause(struct listeners *all, struct err *err)
+{
+    all->paused = true; /* this round may have told of connections already */
+    loop_unset(all->loop, &all->rest);
+    return watch_all(all, 0, err);
+}
+
+int listeners_go_on(struct listeners *all, struct err *err)
+{
+    all->paused = false;
+    return watch_all(all, EPOLLIN, err);
 }
 
 static int take(struct listeners *all, int fd, const struct net_address *peer, struct err *err)
@@ -158,7 +174,7 @@ static int on_ready(void *ctx, uint32_t events, struct err *err)
     int result = 0;
 
     (void)events;
-    for (int i = 0; i < ACCEPTS && result == 0; i++) {
+    for (int i = 0; i < ACCEPTS && result == 0 && !all->paused; i++) {
         struct sockaddr_storage storage = { 0 };
         socklen_t len = sizeof(storage);
         struct net_address peer;

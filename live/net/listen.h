@@ -60,6 +60,9 @@ int listeners_add(struct listeners *all, const struct net_address *address,
 int listeners_adopt(struct listeners *all, int fd, struct err *err);
 /* Writes the descriptors of the listening sockets, at most LISTEN_SOCKETS.  Returns how many. */
 uint32_t listeners_sockets(const struct listeners *all, int *fds);
+/* Accepts nothing until listeners_go_on: clients wait in the kernel's queue. */
+int listeners_pause(struct listeners *all, struct err *err);
+int listeners_go_on(struct listeners *all, struct err *err);
 /* Closes the listening sockets.  Connections stay. */
 void listeners_stop(struct listeners *all);
 

@@ -18,6 +18,11 @@ static int set_address(struct sockaddr_un *address, const char *path, struct err
     return 0;
 }
 
+int local_socket_name(struct local_socket *local, const char *path, struct err *err)
+{
+    return set_address(&local->address, path, err);
+}
+
 /* Removes the socket that a program has left that was killed. */
 static int remove_stale(const struct sockaddr_un *address, struct err *err)
 {

@@ -18,6 +18,9 @@ struct local_socket {
     ino_t number; /* whoever has its path now */
 };
 
+/* Sets the address alone.  -ERR_USAGE: the length of |path| is wrong. */
+int local_socket_name(struct local_socket *local, const char *path, struct err *err);
+
 /* Listens on |path|, non-blocking.  An existing socket is replaced if no process listens on it.
  * Returns the file descriptor, which the caller owns.  -ERR_USAGE: a process listens, the path is
  * not a socket, or its length is wrong. */

@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATIENCE = 30 /* s */ };
-
 struct hand_over {
     struct loop *loop;
     struct watch watch;
-    struct watch guest; /* who connected last, and has not said what it wants; fd -1: nobody */
+    struct watch guest;     /* who connected last, and has not said what it wants; fd -1: nobody */
+    struct watch successor; /* has copies of the sockets, and is not ready; fd -1: nobody */
+    struct timer late;
     struct local_socket local;
     struct hand_over_host host;
 };
@@ -87,16 +87,78 @@ static void stop_listening(struct hand_over *h)
     local_socket_remove(&h->local);
 }
 
+static void say(int fd, char word)
+{
+    (void)!send(fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* who is gone need not know */
+}
+
+/* Ends the connection to the successor with a last |word|. */
+static void dismiss(struct hand_over *h, char word)
+{
+    int fd = h->successor.fd;
+
+    if (fd < 0)
+        return;
+    loop_unset(h->loop, &h->late);
+    loop_unwatch(h->loop, &h->successor);
+    h->successor.fd = -1;
+    say(fd, word);
+    close(fd);
+}
+
+static int keep(struct hand_over *h, const char *why, struct err *err)
+{
+    dismiss(h, HAND_OVER_NO);
+    return h->host.kept(h->host.ctx, why, err);
+}
+
+static int on_late(void *ctx, struct err *err)
+{
+    return keep(ctx, "it was not ready after 30 s", err);
+}
+
+static int on_successor(void *ctx, uint32_t events, struct err *err)
+{
+    struct hand_over *h = ctx;
+    char word;
+    ssize_t got = recv(h->successor.fd, &word, 1, 0);
+
+    (void)events;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (got != 1 || word != HAND_OVER_READY)
+        return keep(h, got == 1 ? "it said something else" : "it ended before it was ready", err);
+    dismiss(h, HAND_OVER_GO);
+    return h->host.given(h->host.ctx, err);
+}
+
+static int await(struct hand_over *h, int fd, struct err *err)
+{
+    h->successor = (struct watch){ .fd = fd, .ready = on_successor, .ctx = h };
+    if (loop_watch(h->loop, &h->successor, EPOLLIN, err) < 0) {
+        h->successor.fd = -1;
+        return -err->code;
+    }
+    return loop_set(h->loop, &h->late, loop_clock() + HAND_OVER_PATIENCE * INT64_C(1000000000),
+                    err);
+}
+
 /* The successor listens on the same path, so this one must be gone before it has the message. */
 static int give(struct hand_over *h, int fd, struct err *err)
 {
     int sockets[HAND_OVER_SOCKETS];
-    int result;
+    struct err why = { 0 };
+    uint32_t count = 0;
 
     stop_listening(h);
-    result = send_sockets(fd, sockets, h->host.release(h->host.ctx, sockets), err);
-    close(fd);
-    return result < 0 ? result : h->host.given(h->host.ctx, err);
+    if (h->host.release(h->host.ctx, sockets, &count, &why) == 0 &&
+        send_sockets(fd, sockets, count, &why) == 0 && await(h, fd, &why) == 0)
+        return 0;
+    if (h->successor.fd < 0) {
+        say(fd, HAND_OVER_NO);
+        close(fd);
+    }
+    return keep(h, why.text, err);
 }
 
 static int on_guest(void *ctx, uint32_t events, struct err *err)
@@ -131,11 +193,29 @@ static int on_connection(void *ctx, uint32_t events, struct err *err)
     return -err->code;
 }
 
+int hand_over_listen(struct hand_over *h, struct err *err)
+{
+    const struct sockaddr_un address = h->local.address;
+    int fd;
+
+    if (h->watch.fd >= 0)
+        return 0;
+    fd = local_socket_listen(&h->local, address.sun_path, 1, err);
+    if (fd < 0)
+        return -err->code;
+    h->watch = (struct watch){ .fd = fd, .ready = on_connection, .ctx = h };
+    if (loop_watch(h->loop, &h->watch, EPOLLIN, err) == 0)
+        return 0;
+    h->watch.fd = -1;
+    close(fd);
+    local_socket_remove(&h->local);
+    return -err->code;
+}
+
 struct hand_over *hand_over_new(struct loop *loop, const char *path,
                                 const struct hand_over_host *host, struct err *err)
 {
     struct hand_over *h = calloc(1, sizeof(*h));
-    int fd;
 
     if (!h) {
         err_memory(err, "the socket for a successor");
@@ -143,15 +223,10 @@ struct hand_over *hand_over_new(struct loop *loop, const char *path,
     }
     h->loop = loop;
     h->host = *host;
-    fd = local_socket_listen(&h->local, path, 1, err);
-    h->guest.fd = -1;
-    h->watch = (struct watch){ .fd = fd, .ready = on_connection, .ctx = h };
-    if (fd >= 0 && loop_watch(loop, &h->watch, EPOLLIN, err) == 0)
+    h->late = (struct timer){ .due = on_late, .ctx = h };
+    h->guest.fd = h->successor.fd = h->watch.fd = -1;
+    if (local_socket_name(&h->local, path, err) == 0 && hand_over_listen(h, err) == 0)
         return h;
-    if (fd >= 0) {
-        close(fd);
-        local_socket_remove(&h->local);
-    }
     free(h);
     return NULL;
 }
@@ -160,6 +235,7 @@ void hand_over_free(struct hand_over *h)
 {
     if (!h)
         return;
+    dismiss(h, HAND_OVER_GO); /* nobody else could serve */
     stop_listening(h);
     free(h);
 }
@@ -195,20 +271,43 @@ static int receive(int fd, int *sockets, struct err *err)
     return err_set(err, ERR_INPUT, "no relay of nfstee listens there");
 }
 
-int hand_over_take(const char *path, int sockets[HAND_OVER_SOCKETS], struct err *err)
+int hand_over_take(const char *path, int sockets[HAND_OVER_SOCKETS], int *fd, struct err *err)
 {
     struct stat st;
     struct err why = { 0 };
-    int count, fd;
+    int count;
 
+    *fd = -1;
     if (lstat(path, &st) < 0 && errno == ENOENT)
         return 0;
-    fd = local_socket_connect(path, PATIENCE, &why);
-    if (fd < 0) /* a relay that was killed leaves its socket; local_socket_listen says the rest */
+    *fd = local_socket_connect(path, HAND_OVER_PATIENCE, &why);
+    if (*fd <
+        0) { /* a relay that was killed leaves its socket; local_socket_listen says the rest */
+        *fd = -1;
         return 0;
-    count = send(fd, HAND_OVER_MAGIC, sizeof(HAND_OVER_MAGIC), MSG_NOSIGNAL) < 0
+    }
+    count = send(*fd, HAND_OVER_MAGIC, sizeof(HAND_OVER_MAGIC), MSG_NOSIGNAL) < 0
                 ? err_set(err, ERR_SYSTEM, "%s", strerror(errno))
-                : receive(fd, sockets, err);
-    close(fd);
-    return count < 0 ? err_prefix(err, "%s", path) : count;
+                : receive(*fd, sockets, err);
+    if (count >= 0)
+        return count;
+    close(*fd);
+    *fd = -1;
+    return err_prefix(err, "%s", path);
+}
+
+/* A relay that goes on says so; one that is gone cannot, and its sockets are the successor's. */
+int hand_over_confirm(int fd, struct err *err)
+{
+    char word = 0;
+    ssize_t got;
+
+    say(fd, HAND_OVER_READY);
+    got = recv(fd, &word, 1, 0);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR) ||
+        (got == 1 && word == HAND_OVER_GO))
+        return 0;
+    return err_set(err, ERR_SYSTEM, "the relay there %s",
+                   got == 1 ? "goes on: this one was not ready in time"
+                            : "does not say that it gives its sockets");
 }

@@ -354,6 +354,24 @@ void relay_stop_listening(struct relay *relay)
         listeners_stop(relay->lanes[i].listeners);
 }
 
+int relay_pause(struct relay *relay, struct err *err)
+{
+    for (uint32_t i = 0; i < relay->lane_count; i++)
+        if (listeners_pause(relay->lanes[i].listeners, err) < 0)
+            return -err->code;
+    relay->setup.ports = NULL;
+    return 0;
+}
+
+int relay_go_on(struct relay *relay, struct ports *ports, struct err *err)
+{
+    relay->setup.ports = ports;
+    for (uint32_t i = 0; i < relay->lane_count; i++)
+        if (listeners_go_on(relay->lanes[i].listeners, err) < 0)
+            return -err->code;
+    return 0;
+}
+
 void relay_stop_datagrams(struct relay *relay)
 {
     relay_udp_free(relay->udp);

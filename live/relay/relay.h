@@ -91,9 +91,16 @@ uint32_t relay_sockets(const struct relay *relay, int *fds);
 void relay_stop_listening(struct relay *relay);
 void relay_stop_datagrams(struct relay *relay);
 
+/* Accepts no connections until relay_go_on, and does not use the table of ports; clients wait. */
+int relay_pause(struct relay *relay, struct err *err);
+/* Accepts connections with this table of ports, which replaces the one before. */
+int relay_go_on(struct relay *relay, struct ports *ports, struct err *err);
+
 /* Relays the datagrams that come to |listen|. */
 int relay_add_udp(struct relay *relay, const struct net_address *listen,
                   const struct net_address *server, struct err *err);
+/* Relays those again that relay_stop_datagrams has ended. */
+int relay_resume_datagrams(struct relay *relay, struct err *err);
 
 /* Writes RELAY_OPEN entries of all connections into the ring, with RELAY_ANNOUNCED. */
 void relay_announce(struct relay *relay);

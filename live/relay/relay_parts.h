@@ -52,6 +52,11 @@ struct lane {
     struct net_address server, local; /* |local|: to connect from */
 };
 
+/* Where datagrams come, and where they go. */
+struct udp_place {
+    struct net_address listen, server;
+};
+
 struct relay {
     struct loop *loop;
     struct relay_setup setup;
@@ -60,7 +65,9 @@ struct relay {
     uint32_t lane_count, open;
     uint64_t last_number;
     struct pair *pairs;
-    struct relay_udp *udp;      /* NULL: no datagrams are relayed */
+    struct relay_udp *udp; /* NULL: no datagrams are relayed */
+    struct udp_place udp_places[RELAY_LANES];
+    uint32_t udp_place_count;
     uint8_t chunk[RELAY_CHUNK]; /* what was read, until it is sent or held */
 };
 

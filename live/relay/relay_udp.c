@@ -255,8 +255,8 @@ static struct relay_udp *udp_of(struct relay *relay)
     return udp;
 }
 
-int relay_add_udp(struct relay *relay, const struct net_address *listen,
-                  const struct net_address *server, struct err *err)
+static int add_lane(struct relay *relay, const struct net_address *listen,
+                    const struct net_address *server, struct err *err)
 {
     struct relay_udp *udp = udp_of(relay);
     struct udp_lane *lane;
@@ -275,6 +275,27 @@ int relay_add_udp(struct relay *relay, const struct net_address *listen,
     if (!lane->socket)
         return -err->code;
     udp->lane_count++;
+    return 0;
+}
+
+int relay_add_udp(struct relay *relay, const struct net_address *listen,
+                  const struct net_address *server, struct err *err)
+{
+    if (add_lane(relay, listen, server, err) < 0)
+        return -err->code;
+    relay->udp_places[relay->udp_place_count++] = (struct udp_place){ *listen, *server };
+    return 0;
+}
+
+int relay_resume_datagrams(struct relay *relay, struct err *err)
+{
+    if (relay->udp)
+        return 0;
+    for (uint32_t i = 0; i < relay->udp_place_count; i++)
+        if (add_lane(relay, &relay->udp_places[i].listen, &relay->udp_places[i].server, err) < 0) {
+            relay_stop_datagrams(relay);
+            return -err->code;
+        }
     return 0;
 }
 

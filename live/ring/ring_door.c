@@ -127,11 +127,30 @@ static int on_listen(void *ctx, uint32_t events, struct err *err)
                        err);
 }
 
+int ring_door_open(struct ring_door *door, struct err *err)
+{
+    const struct sockaddr_un address = door->local.address;
+    int fd;
+
+    if (door->watch.fd >= 0)
+        return 0;
+    fd = local_socket_listen(&door->local, address.sun_path, RING_DOOR_READERS, err);
+    if (fd < 0)
+        return -err->code;
+    door->watch = (struct watch){ .fd = fd, .ready = on_listen, .ctx = door };
+    if (loop_watch(door->loop, &door->watch, door->count < RING_DOOR_READERS ? EPOLLIN : 0, err) ==
+        0)
+        return 0;
+    door->watch.fd = -1;
+    close(fd);
+    local_socket_remove(&door->local);
+    return -err->code;
+}
+
 struct ring_door *ring_door_new(struct loop *loop, const char *path, const struct ring *ring,
                                 const struct ring_door_host *host, struct err *err)
 {
     struct ring_door *door = calloc(1, sizeof(*door));
-    int fd;
 
     if (!door) {
         err_memory(err, "the socket for readers of the ring");
@@ -141,16 +160,11 @@ struct ring_door *ring_door_new(struct loop *loop, const char *path, const struc
     door->ring = ring;
     door->host = *host;
     door->next = (struct timer){ .due = on_announce, .ctx = door };
+    door->watch.fd = -1;
     for (uint32_t i = 0; i < RING_DOOR_READERS; i++)
         door->guests[i] = (struct guest){ door, { .fd = -1 } };
-    fd = local_socket_listen(&door->local, path, RING_DOOR_READERS, err);
-    door->watch = (struct watch){ .fd = fd, .ready = on_listen, .ctx = door };
-    if (fd >= 0 && loop_watch(loop, &door->watch, EPOLLIN, err) == 0)
+    if (local_socket_name(&door->local, path, err) == 0 && ring_door_open(door, err) == 0)
         return door;
-    if (fd >= 0) {
-        close(fd);
-        local_socket_remove(&door->local);
-    }
     free(door);
     return NULL;
 }

@@ -42,6 +42,8 @@ void ring_door_free(struct ring_door *door); /* NULL is allowed */
 
 /* Lets nobody in any more, and removes the socket.  The readers stay. */
 void ring_door_shut(struct ring_door *door);
+/* Lets them in again. */
+int ring_door_open(struct ring_door *door, struct err *err);
 
 uint32_t ring_door_readers(const struct ring_door *door);
 

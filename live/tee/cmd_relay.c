@@ -4,36 +4,17 @@
  * nfstee relay: addresses and signals around relay/relay.h.
  */
 #include "base/values.h"
-#include "relay/hand_over.h"
 #include "tee/commands.h"
-#include "tee/find_server.h"
-#include "tee/portmap_answers.h"
-#include "tee/relay_listen.h"
-#include "tee/relay_options.h"
-#include "tee/tell.h"
+#include "tee/relay_program.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { OTHER_DESCRIPTORS = 100 /* sockets for listening, control, metrics and readers */ };
-
-struct program {
-    struct relay_options options;
-    struct told told;
-    struct control *control;
-    struct metrics *metrics;
-    struct portmap_answers *portmap;
-    struct server_place server;
-    struct portmap_told ports; /* where clients connect */
-    struct timer end;
-    struct hand_over *hand_over;
-    struct relay_taken taken;
-    int64_t drained; /* when connections end after a hand-over */
-    struct timer drain;
-};
 
 /* --- the run */
 
@@ -49,7 +30,7 @@ static void announce(void *ctx)
     relay_announce(((struct told *)ctx)->relay);
 }
 
-static int begin_ring(struct program *p, struct err *err)
+static int begin_ring(struct relay_program *p, struct err *err)
 {
     const struct ring_door_host host = { announce, &p->told };
 
@@ -62,24 +43,30 @@ static int begin_ring(struct program *p, struct err *err)
     return p->told.door ? 0 : err_prefix(err, "--attach");
 }
 
-static int begin_telling(struct program *p, struct err *err)
+int relay_program_control(struct relay_program *p, struct err *err)
 {
-    const struct relay_options *o = &p->options;
+    if (!p->options.control || p->control)
+        return 0;
+    p->control = control_new(p->told.loop, p->options.control, err);
+    if (p->control && tell_control(p->control, &p->told, err) == 0)
+        return 0;
+    control_free(p->control);
+    p->control = NULL;
+    return err_prefix(err, "--control");
+}
+
+int relay_program_metrics(struct relay_program *p, struct err *err)
+{
     struct metrics_setup setup;
 
-    if (o->control) {
-        p->control = control_new(p->told.loop, o->control, err);
-        if (!p->control || tell_control(p->control, &p->told, err) < 0)
-            return err_prefix(err, "--control");
-    }
-    if (!o->metrics.family)
+    if (!p->options.metrics.family || p->metrics)
         return 0;
-    setup = tell_metrics(&p->told, &o->metrics);
+    setup = tell_metrics(&p->told, &p->options.metrics);
     p->metrics = metrics_new(p->told.loop, &setup, err);
     return p->metrics ? 0 : err_prefix(err, "--metrics");
 }
 
-static int find_server(struct program *p, struct err *err)
+static int find_server(struct relay_program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
 
@@ -97,7 +84,7 @@ static int find_server(struct program *p, struct err *err)
 }
 
 /* Rules can also come by the control socket. */
-static int begin_faults(struct program *p, struct err *err)
+static int begin_faults(struct relay_program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
 
@@ -136,8 +123,8 @@ static void print_place(const char *name, const struct net_address *at,
 }
 
 /* Relays one program, and notes where. */
-static int listen_for(struct program *p, struct relay_place *place, enum portmap_service service,
-                      struct err *err)
+static int listen_for(struct relay_program *p, struct relay_place *place,
+                      enum portmap_service service, struct err *err)
 {
     struct net_address bound;
 
@@ -150,7 +137,7 @@ static int listen_for(struct program *p, struct relay_place *place, enum portmap
 }
 
 /* Servers without TCP for them are of the past. */
-static int listen_for_locks(struct program *p, const char *name, const char *listen,
+static int listen_for_locks(struct relay_program *p, const char *name, const char *listen,
                             const struct lock_ports *at, enum portmap_service service,
                             struct err *err)
 {
@@ -165,7 +152,7 @@ static int listen_for_locks(struct program *p, const char *name, const char *lis
     return at->tcp ? listen_for(p, &place, service, err) : 0;
 }
 
-static int begin_listening(struct program *p, struct err *err)
+static int begin_listening(struct relay_program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
     const struct server_place *s = &p->server;
@@ -194,7 +181,7 @@ static int begin_listening(struct program *p, struct err *err)
 }
 
 /* The first address of the name that can reach the server. */
-static int find_bind(const struct program *p, struct net_address *bind, struct err *err)
+static int find_bind(const struct relay_program *p, struct net_address *bind, struct err *err)
 {
     enum { MOST = 16 };
     const sa_family_t family = p->server.nfs.family;
@@ -216,7 +203,7 @@ static int find_bind(const struct program *p, struct net_address *bind, struct e
                    p->options.bind, family == AF_INET6 ? 6 : 4);
 }
 
-static int begin_relay(struct program *p, struct err *err)
+static int begin_relay(struct relay_program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
     struct relay_setup setup = { .limits = LISTEN_LIMITS,
@@ -237,11 +224,11 @@ static int begin_relay(struct program *p, struct err *err)
     return p->told.relay ? begin_listening(p, err) : -err->code;
 }
 
-static int begin_portmap(struct program *p, struct err *err)
+int relay_program_portmap(struct relay_program *p, struct err *err)
 {
     struct net_address address;
 
-    if (!p->options.portmap)
+    if (!p->options.portmap || p->portmap)
         return 0;
     if (net_address_parse(p->options.portmap, true, &address, err) < 0)
         return err_prefix(err, "--portmap");
@@ -252,63 +239,24 @@ static int begin_portmap(struct program *p, struct err *err)
 
 /* --- taking over */
 
-static int on_drain(void *ctx, struct err *err)
-{
-    enum { LOOK = 50000000 }; /* ns */
-    struct program *p = ctx;
-    int64_t now = loop_now(p->told.loop);
-
-    if (now < p->drained && relay_connections(p->told.relay))
-        return loop_set(p->told.loop, &p->drain, now + LOOK, err);
-    loop_stop(p->told.loop);
-    return 0;
-}
-
-static uint32_t release(void *ctx, int *sockets)
-{
-    struct program *p = ctx;
-
-    relay_stop_datagrams(p->told.relay);
-    if (p->told.door)
-        ring_door_shut(p->told.door);
-    control_free(p->control);
-    metrics_free(p->metrics);
-    portmap_answers_free(p->portmap);
-    ports_close(p->told.ports);
-    p->control = NULL;
-    p->metrics = NULL;
-    p->portmap = NULL;
-    p->told.ports = NULL;
-    return relay_sockets(p->told.relay, sockets);
-}
-
-static int given(void *ctx, struct err *err)
-{
-    struct program *p = ctx;
-
-    relay_stop_listening(p->told.relay);
-    p->drained = loop_now(p->told.loop) + p->options.drain;
-    p->drain = (struct timer){ .due = on_drain, .ctx = p };
-    return loop_set(p->told.loop, &p->drain, loop_now(p->told.loop), err);
-}
-
-static int take_over(struct program *p, struct err *err)
+static int take_over(struct relay_program *p, struct err *err)
 {
     if (p->options.upgrade)
-        p->taken.count = hand_over_take(p->options.upgrade, p->taken.sockets, err);
+        p->taken.count = hand_over_take(p->options.upgrade, p->taken.sockets, &p->predecessor, err);
     return p->taken.count < 0 ? err_prefix(err, "--upgrade") : 0;
 }
 
-/* Sockets that no option names are closed. */
-static int await_successor(struct program *p, struct err *err)
+/* The last step: the predecessor goes on if this process does not get here. */
+static int await_successor(struct relay_program *p, struct err *err)
 {
-    const struct hand_over_host host = { release, given, p };
-
-    relay_taken_close(&p->taken);
-    if (!p->options.upgrade)
+    relay_taken_close(&p->taken); /* those that no option names */
+    if (p->options.upgrade && relay_successor_await(p, err) < 0)
+        return err_prefix(err, "--upgrade");
+    if (p->predecessor < 0)
         return 0;
-    p->hand_over = hand_over_new(p->told.loop, p->options.upgrade, &host, err);
-    return p->hand_over ? 0 : err_prefix(err, "--upgrade");
+    return hand_over_confirm(p->predecessor, err) < 0
+               ? err_prefix(err, "--upgrade: %s", p->options.upgrade)
+               : 0;
 }
 
 /* Each connection needs two descriptors, and systems allow 1024 unless a process asks for more. */
@@ -334,7 +282,7 @@ static int raise_limit(const struct relay_options *o, struct err *err)
     return 0;
 }
 
-static int begin(struct program *p, struct err *err)
+static int begin(struct relay_program *p, struct err *err)
 {
     int result;
 
@@ -355,19 +303,21 @@ static int begin(struct program *p, struct err *err)
     if (result == 0)
         result = begin_ring(p, err);
     if (result == 0) /* before it says where it listens */
-        result = begin_telling(p, err);
+        result = relay_program_control(p, err);
+    if (result == 0)
+        result = relay_program_metrics(p, err);
     if (result == 0)
         result = begin_relay(p, err);
     if (result == 0)
-        result = begin_portmap(p, err);
-    if (result == 0)
-        result = await_successor(p, err);
+        result = relay_program_portmap(p, err);
     if (result == 0 && p->options.duration)
         result = loop_set(p->told.loop, &p->end, loop_clock() + p->options.duration, err);
+    if (result == 0)
+        result = await_successor(p, err);
     return result;
 }
 
-static void print_totals(const struct program *p)
+static void print_totals(const struct relay_program *p)
 {
     const struct relay_counts *c = relay_counts(p->told.relay);
     char to_server[VALUE_TEXT_MAX], to_client[VALUE_TEXT_MAX];
@@ -387,7 +337,7 @@ static void print_totals(const struct program *p)
 
 int cmd_relay(int argc, char **argv, struct err *err)
 {
-    struct program p = { .control = NULL };
+    struct relay_program p = { .predecessor = -1 };
     int result = relay_options_parse(&p.options, argc, argv, err);
 
     if (result != 1)
@@ -398,7 +348,7 @@ int cmd_relay(int argc, char **argv, struct err *err)
         result = loop_run(p.told.loop, err);
     if (result == 0 && (!p.options.quiet || p.options.json))
         print_totals(&p);
-    hand_over_free(p.hand_over);
+    relay_successor_end(&p);
     control_free(p.control);
     metrics_free(p.metrics);
     portmap_answers_free(p.portmap);
@@ -407,10 +357,10 @@ int cmd_relay(int argc, char **argv, struct err *err)
     ports_close(p.told.ports);
     ring_door_free(p.told.door);
     ring_free(p.told.ring);
-    if (p.told.loop) {
+    if (p.told.loop)
         loop_unset(p.told.loop, &p.end);
-        loop_unset(p.told.loop, &p.drain);
-    }
     loop_free(p.told.loop);
+    if (p.predecessor >= 0)
+        close(p.predecessor); /* takes back what is free now, unless it gave its sockets */
     return result;
 }

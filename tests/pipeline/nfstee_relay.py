@@ -5,7 +5,6 @@
 ring gets.  The peers are this program, so any bytes can be sent; with ftnfsd, a client that sends its
 calls again while the relay is killed gets each executed once."""
 import argparse
-import contextlib
 import json
 import os
 import pathlib
@@ -378,83 +377,6 @@ def test_kills(folder, kills):
         print("%d kills, %d calls, %d sent again" % (kills, len(results), again))
 
 
-def test_upgrade(folder):
-    """Relays take over from one another, and no connection is refused or reset meanwhile."""
-    errors, counts, stopped = [], [0] * 4, []
-    with Ftnfsd("--export", "/a") as nfsd:
-        root = Client(nfsd).mount(b"/a")
-        options = ["--upgrade", folder + "/up", "--attach", folder + "/ring", "--control",
-                   folder + "/ctl", "--ports", folder + "/ports"]
-        relay = Relay(nfsd.port, *options, "--drain", "30s", port=free_port()).__enter__()
-
-        def work(number):
-            while not stopped:
-                try:
-                    client = Client(relay, source=(CLIENT, 0))
-                    if client.nfs(GETATTR, {"object": root})[0]:
-                        errors.append("a status")
-                    client.close()
-                    counts[number] += 1
-                except Exception as error:
-                    errors.append(error)
-        threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(len(counts))]
-        for thread in threads:
-            thread.start()
-        for drain in ["30s"] * 4 + ["0s"]:
-            old, stays = relay, Client(relay, source=(CLIENT, free_port()))
-            stays.nfs(GETATTR, {"object": root})
-            time.sleep(0.05)
-            relay = Relay(nfsd.port, *options, "--drain", drain, port=old.port).__enter__()
-            expect("a connection of before", stays.nfs(GETATTR, {"object": root})[0], 0)
-            expect("the predecessor waits for it", old.process.poll(), None)
-            stays.close()
-            code, out, err = old.stop() if wait_until(
-                lambda: old.process.poll() is not None) else (None, "", "")
-            expect("the predecessor's end", (code, "connections" in out, err), (0, True, ""))
-            expect("the successor", relay.ctl("statistics")["ring"]["readers"], 0)
-            Ring(folder + "/ring").close()
-        stopped.append(True)
-        for thread in threads:
-            thread.join(30)
-        expect("connections that failed", errors, [])
-        expect("connections", min(counts) > 10, True)
-        # without time to drain, connections are reset, and can be made again from the same port
-        port = free_port()
-        first = connect(relay.port, (CLIENT, port))
-        wait_until(lambda: relay.ctl("statistics")["open"] > 0)
-        old, relay = relay, Relay(nfsd.port, *options, port=relay.port).__enter__()
-        expect("it is reset", is_reset(first), True)
-        again = Client(relay, source=(CLIENT, port))
-        expect("and made again", again.nfs(GETATTR, {"object": root})[0], 0)
-        expect("the end", (old.process.wait(30), relay.ctl("connections")["connections"][0][
-            "connects"]), (0, "127.0.0.1:%d" % port))
-        old.stop()
-        relay.stop()
-        # who connects, but is no successor, has no effect
-        with Relay(nfsd.port, *options) as relay:
-            client = Client(relay)
-            for said in (None, b"", b"statistics\n", b"NFSTEE0\0", b"NFSTEE"):
-                with socket.socket(socket.AF_UNIX) as s:
-                    s.connect(folder + "/up")
-                    if said is not None:
-                        s.sendall(said)
-                        s.shutdown(socket.SHUT_WR)
-                        s.settimeout(30)
-                        with contextlib.suppress(ConnectionResetError):
-                            expect("an answer to %r" % said, s.recv(100), b"")
-            expect("the relay goes on", (client.nfs(GETATTR, {"object": root})[0], Client(relay).nfs(
-                GETATTR, {"object": root})[0]), (0, 0))
-            with socket.socket(socket.AF_UNIX) as silent:
-                silent.connect(folder + "/up")
-                with Relay(nfsd.port, *options, port=relay.port) as successor:
-                    expect("behind one that says nothing", Client(successor).nfs(GETATTR, {"object": root})[0], 0)
-        # one that was killed leaves its socket
-        relay = Relay(nfsd.port, *options).__enter__()
-        relay.kill()
-        with Relay(nfsd.port, *options) as relay:
-            expect("after a kill", Client(relay).nfs(GETATTR, {"object": root})[0], 0)
-
-
 def test_telling(folder):
     """Metrics, and PORTMAP."""
     metrics, portmap, mount = free_port(), free_port(), free_port()
@@ -554,8 +476,7 @@ def main():
     parser.add_argument("--kills", type=int, help="only the test of these, with so many")
     kills = parser.parse_args().kills
     tests = [test_bytes, test_ends, test_together, test_pressure, test_ports, test_unreachable, test_readers,
-             test_datagrams, test_telling, test_many, test_upgrade,
-             test_usage, lambda folder: test_kills(folder, 20)]
+             test_datagrams, test_telling, test_many, test_usage, lambda folder: test_kills(folder, 20)]
     if kills:
         tests = [lambda folder: test_kills(folder, kills)]
     for test in tests:
