@@ -197,9 +197,11 @@ static int on_look(void *ctx, struct err *err)
 
 static int refuse(struct shadowing *p, struct err *err)
 {
+    const struct shadow_options *o = &p->options;
+    const struct shadow_refusing setup = { p->loop, &p->reference, &p->sut, o->overwrite,
+                                           o->exclude.count || o->only.count };
     struct buf removed = { 0 };
-    int result =
-        shadow_refuse(p->loop, &p->reference, &p->sut, p->options.overwrite, &removed, err);
+    int result = shadow_refuse(&setup, &removed, err);
 
     if (result == 0 && removed.len && !p->options.quiet)
         fprintf(stderr, "the SUT: its export is not empty.  This will be removed from it: %.*s\n",

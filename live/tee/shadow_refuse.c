@@ -254,7 +254,7 @@ static int say(struct buf *to, const char *text, struct err *err)
     return buf_append(to, text, strlen(text)) < 0 ? err_memory(err, "a listing") : 0;
 }
 
-static int describe(struct listing *l, struct buf *to, struct err *err)
+static int describe(struct listing *l, bool leaves_out, struct buf *to, struct err *err)
 {
     uint64_t removed;
     char text[128];
@@ -269,20 +269,25 @@ static int describe(struct listing *l, struct buf *to, struct err *err)
     }
     if (!removed && say(to, l->has_more ? "other names" : "no name at its top", err) < 0)
         return -err->code;
-    return say(to,
-               ", with all below, and whatever else the reference does not have in the same place",
-               err);
+    if (say(to, ", with all below, and whatever else the reference does not have in the same place",
+            err) < 0)
+        return -err->code;
+    return leaves_out ? say(to,
+                            ".  What is below a name that both have, and that --exclude or --only "
+                            "leaves out, stays",
+                            err)
+                      : 0;
 }
 
-static int look_inside(struct asking *sut, struct asking *reference, bool overwrite,
-                       struct buf *removed, struct err *err)
+static int look_inside(struct asking *sut, struct asking *reference,
+                       const struct shadow_refusing *setup, struct buf *removed, struct err *err)
 {
     struct listing l = { .reference = reference, .root = root_of(reference->target) };
     int result = list(sut, &l, err);
 
     if (result == 0 && l.count)
-        result = describe(&l, removed, err);
-    if (result == 0 && l.count && !overwrite)
+        result = describe(&l, setup->leaves_out, removed, err);
+    if (result == 0 && l.count && !setup->overwrite)
         result = err_set(err, ERR_USAGE,
                          "--sut: the export is not empty.  --overwrite would remove from it: %.*s",
                          (int)removed->len, (const char *)removed->data);
@@ -290,20 +295,19 @@ static int look_inside(struct asking *sut, struct asking *reference, bool overwr
     return result;
 }
 
-int shadow_refuse(struct loop *loop, const struct target *reference, const struct target *sut,
-                  bool overwrite, struct buf *removed, struct err *err)
+int shadow_refuse(const struct shadow_refusing *setup, struct buf *removed, struct err *err)
 {
     struct asking of_reference = { .client = NULL }, of_sut = { .client = NULL };
-    int result = asking_open(&of_sut, loop, sut, err);
+    int result = asking_open(&of_sut, setup->loop, setup->sut, err);
 
     if (result == 0)
-        result = asking_open(&of_reference, loop, reference, err);
+        result = asking_open(&of_reference, setup->loop, setup->reference, err);
     if (result == 0)
         result = refuse_same(&of_sut, &of_reference, err);
     if (result == 0)
         result = refuse_nested(&of_sut, &of_reference, err);
     if (result == 0)
-        result = look_inside(&of_sut, &of_reference, overwrite, removed, err);
+        result = look_inside(&of_sut, &of_reference, setup, removed, err);
     asking_close(&of_sut);
     asking_close(&of_reference);
     return result;

@@ -12,8 +12,13 @@
 #include "player/target.h"
 
 /* Waits for the servers' answers, with the loop.  -ERR_USAGE: it is refused, in words.  With
- * |overwrite|, |removed| gets a sentence about what will be removed from the SUT, or nothing. */
-int shadow_refuse(struct loop *loop, const struct target *reference, const struct target *sut,
-                  bool overwrite, struct buf *removed, struct err *err);
+ * |overwrite|, |removed| gets a sentence about what will be removed from the SUT, or nothing.
+ * |leaves_out|: there are patterns of --exclude or --only. */
+struct shadow_refusing {
+    struct loop *loop;
+    const struct target *reference, *sut;
+    bool overwrite, leaves_out;
+};
+int shadow_refuse(const struct shadow_refusing *setup, struct buf *removed, struct err *err);
 
 #endif

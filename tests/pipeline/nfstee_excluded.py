@@ -135,6 +135,36 @@ def linked(folder):
         run.ends()
 
 
+def overwritten(folder):
+    """What is below an excluded name stays on the SUT, and what only the SUT has goes."""
+    reference, sut = servers()
+    with reference, sut, attached(folder, reference) as relay:
+        client, root = mounted(relay)
+        small_tree(client, root)
+        theirs, sut_root = mounted(sut)
+
+        def make(procedure, directory, name):
+            _, fields = theirs.nfs(procedure, {"object": directory, "name": name, "how": GUARDED, "settings": {}})
+            return fields["handle"]
+        for name in b"d0", b"d1":
+            directory = make(MKDIR, sut_root, name)
+            make(CREATE, make(MKDIR, directory, b"below"), b"old")
+            make(CREATE, directory, b"f0")
+        file = make(CREATE, sut_root, b"old.tmp")
+        theirs.nfs(WRITE, {"object": file, "offset": 0, "count": 3000, "stable": 2, "data": [(3000, 65)]})
+        with Shadow(folder, relay, sut, "--exclude", "/d0", "--exclude", "*.tmp", "--overwrite") as shadow:
+            settle(shadow)
+            found = tree(*mounted(sut))
+            expect("below the excluded directory", sorted(p for p in found if p.startswith(b"/d0/")),
+                   [b"/d0/below", b"/d0/below/old", b"/d0/f0"])
+            expect("the other one, and a name of the SUT's alone",
+                   [p in found for p in (b"/d1/below", b"/old.tmp")], [False, False])
+            no_trees_differ("overwritten", reference, sut, without=(b"/d0",))
+            err = shadow.stop()[2]
+        expect("the message", [text in err for text in (
+            'removed from it: "old.tmp", with all below', "--exclude or --only leaves out, stays")], [True, True])
+
+
 def is_wanted(path):
     return not path.startswith(b"/d0/") and not any(part.endswith(b".tmp") for part in path.split(b"/"))
 
@@ -182,7 +212,7 @@ def refused(folder):
 
 
 def main():
-    for test in excluded, only, linked, refused:
+    for test in excluded, only, linked, overwritten, refused:
         with tempfile.TemporaryDirectory() as folder:
             test(folder)
     for seed in 1, 2, 59:
