@@ -285,6 +285,7 @@ int target_open(struct loop *loop, const struct target_setup *setup, struct targ
     struct question q = { .loop = loop, .setup = setup, .to = to };
     struct net_address found[ADDRESSES];
     struct net_address_name name = { .port = 0 };
+    const char *name_of_machine = setup->machine ? setup->machine : machine;
     uint32_t server = to->server;
     int count, result;
 
@@ -295,7 +296,7 @@ int target_open(struct loop *loop, const struct target_setup *setup, struct targ
     to->credential = (struct rpc_auth){
         .flavor = RPC_AUTH_SYS,
         .valid = true,
-        .machine = { (const uint8_t *)machine, sizeof(machine) - 1 },
+        .machine = { (const uint8_t *)name_of_machine, (uint32_t)strlen(name_of_machine) },
     };
     if (nfs_address_parse(setup->text, &to->address, err) < 0)
         return -err->code;

@@ -32,6 +32,7 @@ struct target_setup {
     /* Sees all messages, as in struct rpc_client_host.  NULL: nobody looks. */
     void (*message)(void *ctx, const struct rpc_client_message *message);
     void *message_ctx;
+    const char *machine; /* of the credential; lives as long as |to|.  NULL: "nfsreplay" */
 };
 
 /* Asks portmap if it must, mounts, asks FSINFO: runs the loop until all is answered.  -ERR_USAGE:

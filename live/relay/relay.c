@@ -380,6 +380,7 @@ void relay_stop_datagrams(struct relay *relay)
 
 void relay_announce(struct relay *relay)
 {
+    relay_copy_marks(relay); /* first, so that readers know the calls */
     for (struct pair *pair = relay->pairs; pair; pair = pair->next)
         if (pair->connected)
             relay_copy_open(pair, RELAY_ANNOUNCED);

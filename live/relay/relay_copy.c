@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "relay/relay_parts.h"
 
+#include <string.h>
 #include <time.h>
 
 int64_t relay_copy_clock(void)
@@ -61,4 +62,30 @@ void relay_copy_mark(struct pair *pair, uint16_t kind, uint64_t offset, uint16_t
 
     if (pair->relay->setup.ring)
         ring_put_whole(pair->relay->setup.ring, &e, (struct bytes){ 0 });
+}
+
+static void copy_one(const struct relay *relay, const uint8_t *mark)
+{
+    const struct ring_entry e = { .time = relay_copy_clock(), .kind = RELAY_MARK };
+
+    if (relay->setup.ring)
+        ring_put_whole(relay->setup.ring, &e, (struct bytes){ mark, RELAY_MARK_SIZE });
+}
+
+void relay_copy_marks(const struct relay *relay)
+{
+    for (uint32_t i = 0; i < relay->mark_count; i++)
+        copy_one(relay, relay->marks[i]);
+}
+
+void relay_mark(struct relay *relay, const uint8_t *mark)
+{
+    for (uint32_t i = 0; i < relay->mark_count; i++)
+        if (memcmp(relay->marks[i], mark, RELAY_MARK_SIZE) == 0)
+            return;
+    memcpy(relay->marks[relay->next_mark], mark, RELAY_MARK_SIZE);
+    copy_one(relay, mark);
+    relay->next_mark = (relay->next_mark + 1) % RELAY_MARKS;
+    if (relay->mark_count < RELAY_MARKS)
+        relay->mark_count++;
 }

@@ -8,6 +8,12 @@
  * after the last bytes of a direction whose sender has closed it, and RELAY_CLOSED.  Bytes of a
  * call come before those of its reply.  |offset| counts the bytes of a direction.  Bytes stand in
  * the ring even if the connection ended before the other side had them.
+ *
+ * RELAY_MARK belongs to no connection.  A reader that sends calls itself, through the relay, has
+ * asked for it (ring/ring_door.h): calls whose AUTH_SYS credential has the machine name
+ * RELAY_MARK_NAME with this mark behind it are not those of clients.  The mark is a secret of those
+ * who may read the ring.  It comes before such calls, and again with each announcement, before the
+ * connections.  Readers skip kinds that they do not know.
  */
 #ifndef NFSDIGEST_RELAY_RELAY_ENTRY_H
 #define NFSDIGEST_RELAY_RELAY_ENTRY_H
@@ -21,7 +27,10 @@ enum relay_entry_kind {
     RELAY_END_TO_SERVER = 4, /* without payload, like the others */
     RELAY_END_TO_CLIENT = 5,
     RELAY_CLOSED = 6,
+    RELAY_MARK = 7, /* the payload is a mark */
 };
+enum { RELAY_MARK_SIZE = 32 /* lower-case hexadecimal digits */ };
+#define RELAY_MARK_NAME "nfstee-"
 
 /* |flags| of RELAY_OPEN. */
 enum {

@@ -66,6 +66,8 @@ struct relay {
     uint64_t last_number;
     struct pair *pairs;
     struct relay_udp *udp; /* NULL: no datagrams are relayed */
+    uint8_t marks[RELAY_MARKS][RELAY_MARK_SIZE];
+    uint32_t mark_count, next_mark;
     struct udp_place udp_places[RELAY_LANES];
     uint32_t udp_place_count;
     uint8_t chunk[RELAY_CHUNK]; /* what was read, until it is sent or held */
@@ -137,6 +139,7 @@ void relay_copy_bytes(struct pair *pair, const struct pass *pass, struct bytes b
 uint8_t *relay_copy_begin(struct pair *pair, uint32_t want, uint32_t *room);
 void relay_copy_end(struct pair *pair, const struct pass *pass, uint32_t len, int64_t time);
 void relay_copy_mark(struct pair *pair, uint16_t kind, uint64_t offset, uint16_t flags);
-int64_t relay_copy_clock(void); /* ns since 1970 */
+void relay_copy_marks(const struct relay *relay); /* all of them */
+int64_t relay_copy_clock(void);                   /* ns since 1970 */
 
 #endif

@@ -79,6 +79,28 @@ int ring_attach(const char *path, int *fd, struct ring_reader **reader, struct e
     return 0;
 }
 
+int ring_mark(const char *path, const uint8_t *mark, struct err *err)
+{
+    uint8_t bytes[1 + RING_DOOR_MARK] = { RING_DOOR_MARKS };
+    struct ring_reader *reader;
+    ssize_t got;
+    char rest;
+    int fd;
+
+    if (ring_attach(path, &fd, &reader, err) < 0)
+        return -err->code;
+    ring_reader_free(reader);
+    memcpy(bytes + 1, mark, RING_DOOR_MARK);
+    got = send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
+    if (got == sizeof(bytes) && shutdown(fd, SHUT_WR) == 0)
+        got = recv(fd, &rest, 1, 0);
+    if (got != 0)
+        err_set(err, ERR_SYSTEM, "%s: the relay takes no mark: %s", path,
+                got > 0 || errno == EAGAIN ? "no answer within 30 s" : strerror(errno));
+    close(fd);
+    return got == 0 ? 0 : -ERR_SYSTEM;
+}
+
 int ring_ask(int fd, struct err *err)
 {
     if (send(fd, "A", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 || errno == EAGAIN)

@@ -16,6 +16,9 @@
 struct guest {
     struct ring_door *door;
     struct watch watch; /* fd -1: free */
+    bool marks;         /* it says a mark; so much of it is here */
+    uint32_t mark_len;
+    uint8_t mark[RING_DOOR_MARK];
 };
 
 struct ring_door {
@@ -62,6 +65,29 @@ static void leave(struct guest *guest)
     guest->door->count--;
 }
 
+/* Returns true if it asks for an announcement. */
+static bool take(struct guest *guest, struct bytes said)
+{
+    const struct ring_door_host *host = &guest->door->host;
+    bool asks = false;
+
+    for (uint32_t i = 0; i < said.len; i++) {
+        if (!guest->marks) {
+            guest->marks = said.data[i] == RING_DOOR_MARKS;
+            asks |= !guest->marks;
+            continue;
+        }
+        guest->mark[guest->mark_len++] = said.data[i];
+        if (guest->mark_len < RING_DOOR_MARK)
+            continue;
+        if (host->mark)
+            host->mark(host->ctx, guest->mark);
+        guest->marks = false;
+        guest->mark_len = 0;
+    }
+    return asks;
+}
+
 static int on_guest(void *ctx, uint32_t events, struct err *err)
 {
     struct guest *guest = ctx;
@@ -71,7 +97,7 @@ static int on_guest(void *ctx, uint32_t events, struct err *err)
 
     (void)events;
     if (got > 0)
-        return ask(door, err);
+        return take(guest, (struct bytes){ bytes, (uint32_t)got }) ? ask(door, err) : 0;
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     leave(guest);
@@ -116,7 +142,7 @@ static int on_listen(void *ctx, uint32_t events, struct err *err)
         close(fd);
         return 0;
     }
-    guest->watch = (struct watch){ .fd = fd, .ready = on_guest, .ctx = guest };
+    *guest = (struct guest){ .door = door, .watch = { .fd = fd, .ready = on_guest, .ctx = guest } };
     if (loop_watch(door->loop, &guest->watch, EPOLLIN, err) < 0) {
         guest->watch.fd = -1;
         close(fd);
@@ -162,7 +188,7 @@ struct ring_door *ring_door_new(struct loop *loop, const char *path, const struc
     door->next = (struct timer){ .due = on_announce, .ctx = door };
     door->watch.fd = -1;
     for (uint32_t i = 0; i < RING_DOOR_READERS; i++)
-        door->guests[i] = (struct guest){ door, { .fd = -1 } };
+        door->guests[i] = (struct guest){ .door = door, .watch = { .fd = -1 } };
     if (local_socket_name(&door->local, path, err) == 0 && ring_door_open(door, err) == 0)
         return door;
     free(door);

@@ -6,6 +6,10 @@
  * reader, of any value, asks the writer to tell what is under way ("announce"), which it does by
  * entries in the ring.  A reader asks at its beginning, and after it lost entries.
  *
+ * But a byte RING_DOOR_MARKS begins a mark, RING_DOOR_MARK bytes, which the writer tells all
+ * readers (relay/relay_entry.h).  When the writer has closed the connection, the mark is in the
+ * ring.
+ *
  * Memory: RING_DOOR_READERS times some 100 bytes.  Further readers wait in the kernel's queue.
  */
 #ifndef NFSDIGEST_RING_RING_DOOR_H
@@ -16,6 +20,8 @@
 
 enum {
     RING_DOOR_READERS = 16,
+    RING_DOOR_MARKS = 'M',
+    RING_DOOR_MARK = 32,
     RING_DOOR_PAUSE = 100000000, /* ns between two announcements, however many are asked for */
 };
 
@@ -33,6 +39,8 @@ struct ring_door;
 struct ring_door_host {
     void (*announce)(void *ctx);
     void *ctx;
+    /* |mark| has RING_DOOR_MARK bytes, of any values.  NULL: marks are not told. */
+    void (*mark)(void *ctx, const uint8_t *mark);
 };
 
 /* Listens on |path| (net/local_socket.h).  |ring| lives as long as the door. */
@@ -52,6 +60,9 @@ uint32_t ring_door_readers(const struct ring_door *door);
 /* Connects to the writer, and maps its ring.  Waits for at most 30 s.  Returns 0 and sets |*fd|,
  * the connection, and |*reader|, which the caller owns both. */
 int ring_attach(const char *path, int *fd, struct ring_reader **reader, struct err *err);
+/* Lets the writer tell all readers a mark of RING_DOOR_MARK bytes, over a connection of its own,
+ * and waits until it has; at most 30 s.  A writer of an earlier version does not tell it. */
+int ring_mark(const char *path, const uint8_t *mark, struct err *err);
 /* Asks for an announcement.  -ERR_SYSTEM: the writer is gone. */
 int ring_ask(int fd, struct err *err);
 /* Returns true if the writer is gone.  Its ring can still be read. */

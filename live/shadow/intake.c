@@ -53,9 +53,16 @@ int intake_message(void *ctx, const struct engine_tapped *tapped, struct err *er
     s->is_own = is_own(s, m->flow);
     if (s->is_own) /* the log has paths of what a scrub finds */
         return m->side != m->flow->server && !s->setup.scrubs;
-    s->client_seen = loop_now(s->loop);
-    if (m->side != m->flow->server)
+    if (m->side != m->flow->server) {
+        int theirs = others_called(s, m, err);
+
+        if (theirs)
+            return theirs;
+        s->client_seen = loop_now(s->loop);
         return requests_called(s, tapped, err);
+    }
+    if (!others_reply(s, m->flow->id))
+        s->client_seen = loop_now(s->loop);
     s->reply_flags = m->flags;
     return buf_append(&s->reply, m->data, m->cap_len) < 0 ? err_memory(err, "requests") : 0;
 }
@@ -106,8 +113,10 @@ static int on_operation(struct shadow *s, const struct record_operation *op, str
     if (!r) {
         bool is_late = op->pairing == PAIRED && s->counts.gaps && op->call.frame <= s->last_lost;
 
-        if ((op->pairing != CALL_LOST && !is_late) || s->is_own)
+        if (s->is_own)
             return 0;
+        if (op->pairing != CALL_LOST && !is_late) /* no call of a client */
+            return op->pairing == PAIRED ? others_operation(s, op, err) : 0;
         s->counts.requests++; /* whatever it was, it may have changed anything */
         s->counts.fates[FATE_GAP]++;
         return dispatch_all_again(s, 0, err);

@@ -131,6 +131,7 @@ struct shadow_counts {
     uint64_t requests; /* of clients, that ended */
     uint64_t fates[FATES];
     uint64_t own;                /* of the copy */
+    uint64_t others;             /* calls of other shadows: not of clients (others.c) */
     uint64_t gaps, lost_entries; /* of the ring */
     uint64_t overlaps;           /* objects copied again because of requests at the same time */
     uint64_t diverged;           /* objects copied again because the SUT answered otherwise */

@@ -169,6 +169,7 @@ void shadow_json(struct shadow *s, struct json *j)
     json_object_end(j);
     json_object(j, "reference");
     json_u64(j, "own_requests", c->own);
+    json_u64(j, "of_other_synchronizers", c->others);
     json_object_end(j);
     json_object(j, "ring");
     json_u64(j, "gaps", c->gaps);

@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "mirror/objects.h"
 #include "mirror/popularity.h"
+#include "shadow/others.h"
 #include "shadow/request_parts.h"
 #include "tap/tap_ring.h"
 
@@ -199,6 +200,7 @@ struct shadow {
     struct request *last_called;    /* what the latest message made */
     struct buf reply;               /* the latest one's bytes */
     uint32_t reply_flags;
+    struct others others;
     bool is_own;         /* the latest message was the copy's */
     int64_t client_seen; /* the latest one of a client, ns of the loop's clock */
     struct name_gone names_gone[NAMES_GONE]; /* the latest ones */

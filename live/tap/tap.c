@@ -250,6 +250,14 @@ static int on_gap(struct tap *t, const struct ring_got *got, struct err *err)
     return t->host.gap ? t->host.gap(t->host.ctx, &gap, err) : 0;
 }
 
+static int on_mark(struct tap *t, const struct ring_got *got, struct err *err)
+{
+    if (got->payload.len == RELAY_MARK_SIZE)
+        return t->host.mark ? t->host.mark(t->host.ctx, got->payload.data, err) : 0;
+    t->counts.damaged++;
+    return 0;
+}
+
 int tap_entry(struct tap *t, const struct ring_got *got, struct err *err)
 {
     const struct ring_entry *e = &got->entry;
@@ -262,6 +270,8 @@ int tap_entry(struct tap *t, const struct ring_got *got, struct err *err)
         return rc;
     if (e->kind == RELAY_OPEN)
         return on_open(t, got, err);
+    if (e->kind == RELAY_MARK)
+        return on_mark(t, got, err);
     if (e->kind < RELAY_OPEN || e->kind > RELAY_CLOSED) {
         t->counts.damaged++;
         return 0;

@@ -42,6 +42,9 @@ struct tap_host {
     engine_tap *message; /* each message with all its bytes, before the record that it is in, which
                           * has no file contents (flow/tap.h, also for what it returns); or NULL */
     void *ctx;
+    /* Calls with this mark, of RELAY_MARK_SIZE bytes, are not those of clients (relay_entry.h).  It
+     * comes again with each announcement.  May be NULL. */
+    int (*mark)(void *ctx, const uint8_t *mark, struct err *err);
 };
 
 struct tap_counts {

@@ -30,9 +30,15 @@ static void announce(void *ctx)
     relay_announce(((struct told *)ctx)->relay);
 }
 
+static void mark(void *ctx, const uint8_t *bytes)
+{
+    _Static_assert((int)RING_DOOR_MARK == (int)RELAY_MARK_SIZE, "the door's marks are the relay's");
+    relay_mark(((struct told *)ctx)->relay, bytes);
+}
+
 static int begin_ring(struct relay_program *p, struct err *err)
 {
-    const struct ring_door_host host = { announce, &p->told };
+    const struct ring_door_host host = { announce, &p->told, mark };
 
     if (!p->options.attach)
         return 0;

@@ -5,6 +5,8 @@
  */
 #include "base/values.h"
 #include "player/target.h"
+#include "relay/relay_entry.h"
+#include "ring/ring_door.h"
 #include "tee/commands.h"
 #include "tee/remount.h"
 #include "tee/shadow_options.h"
@@ -13,10 +15,12 @@
 #include "tee/shadow_view.h"
 #include "tee/tell_shadow.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define PATIENCE INT64_C(10000000000) /* ns: for each question at the beginning */
 
@@ -24,6 +28,7 @@ struct shadowing {
     struct shadow_options options;
     struct loop *loop;
     struct target reference, sut;
+    char machine[sizeof(RELAY_MARK_NAME) + RELAY_MARK_SIZE]; /* with the mark behind it */
     struct rpc_auth credential;
     struct shadow *shadow;
     struct told_shadow told;
@@ -35,8 +40,6 @@ struct shadowing {
     struct shadow_view view;
     struct shadow_page *page;
 };
-
-static const char machine[] = "nfstee";
 
 static int ended(void *ctx, struct err *err)
 {
@@ -133,6 +136,7 @@ static int open_place(struct shadowing *p, const char *text, struct target *to, 
         .text = text,
         .ports = p->options.privileged ? SOURCE_PORT_PRIVILEGED : SOURCE_PORT_ANY,
         .timeout = PATIENCE,
+        .machine = p->machine,
     };
 
     return target_open(p->loop, &setup, to, err);
@@ -210,15 +214,34 @@ static int refuse(struct shadowing *p, struct err *err)
     return result;
 }
 
+/* Before anything is asked of the reference: other shadows must not take that for requests of
+ * clients.  Who may read the ring may know the mark. */
+static int tell_mark(struct shadowing *p, struct err *err)
+{
+    char *mark = p->machine + sizeof(RELAY_MARK_NAME) - 1;
+    uint64_t number[2];
+
+    _Static_assert((int)RELAY_MARK_SIZE == (int)RING_DOOR_MARK, "the relay's marks are the door's");
+    if (getrandom(number, sizeof(number), 0) != sizeof(number))
+        return err_set(err, ERR_SYSTEM, "no random numbers: %s", strerror(errno));
+    snprintf(p->machine, sizeof(p->machine), "%s%016" PRIx64 "%016" PRIx64, RELAY_MARK_NAME,
+             number[0], number[1]);
+    return ring_mark(p->options.attach, (const uint8_t *)mark, err) < 0
+               ? err_prefix(err, "--attach")
+               : 0;
+}
+
 static int begin(struct shadowing *p, struct err *err)
 {
     p->loop = loop_new(err);
     if (!p->loop || loop_take_signals(p->loop, err) < 0)
         return -err->code;
+    if (tell_mark(p, err) < 0)
+        return -err->code;
     p->credential = (struct rpc_auth){
         .flavor = RPC_AUTH_SYS,
         .valid = true,
-        .machine = { (const uint8_t *)machine, sizeof(machine) - 1 },
+        .machine = { (const uint8_t *)p->machine, sizeof(p->machine) - 1 },
         .uid = (uint32_t)p->options.sync_uid,
         .gid = (uint32_t)p->options.sync_gid,
     };
@@ -298,6 +321,8 @@ static void print_totals(struct shadowing *p)
     if (p->options.scrubs)
         printf("%" PRIu64 " objects compared while clients were quiet, %" PRIu64 " differ\n",
                c->scrub.objects, c->scrub.differ);
+    if (c->others)
+        printf("%" PRIu64 " calls of other synchronizers\n", c->others);
     print_latencies(p->shadow);
 }
 

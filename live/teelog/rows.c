@@ -114,6 +114,15 @@ void teelog_accessed(struct teelog *log, uint32_t object, const int64_t until[SI
     judge_note_access(log->judge, tee_row_find(log, object), until);
 }
 
+int teelog_read(struct teelog *log, uint32_t object, const int64_t until[SIDES], bool waits,
+                struct err *err)
+{
+    if (waits && !tee_row_of(log, object, err))
+        return -err->code;
+    teelog_accessed(log, object, until);
+    return 0;
+}
+
 void teelog_unsettled(struct teelog *log, int64_t time)
 {
     judge_note_unsettled(log->judge, time);

@@ -150,6 +150,10 @@ void teelog_remade(struct teelog *log, uint32_t object);
 /* Somebody read the object's contents, and no pair says so: its access time may have changed.
  * |until|: end of the read on each server, ns since the epoch; 0: it did not read it there. */
 void teelog_accessed(struct teelog *log, uint32_t object, const int64_t until[SIDES]);
+/* The same of a read on the reference alone, by a reader that is no client.  |waits|: pairs of the
+ * object come later, and must find it noted. */
+int teelog_read(struct teelog *log, uint32_t object, const int64_t until[SIDES], bool waits,
+                struct err *err);
 /* Names of objects were not the same until |time| (ns since the epoch): until then, the
  * synchronizer made and removed some on the SUT, which changes change times. */
 void teelog_unsettled(struct teelog *log, int64_t time);

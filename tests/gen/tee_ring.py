@@ -11,7 +11,7 @@ import subprocess
 import json
 
 SECONDS = 120  # after which a relay that was forgotten ends by itself
-OPEN, TO_SERVER, TO_CLIENT, END_TO_SERVER, END_TO_CLIENT, CLOSED = range(1, 7)
+OPEN, TO_SERVER, TO_CLIENT, END_TO_SERVER, END_TO_CLIENT, CLOSED, MARK = range(1, 8)
 HEAD = struct.Struct("<8sIIII QQ")
 ENTRY = struct.Struct("<QQQqIIHHI16x")
 BLOCK = 1 << 18
@@ -61,7 +61,7 @@ class Relay:
 
 
 class Ring:
-    """Attached at |path|.  |streams|: (connection, TO_SERVER or TO_CLIENT) to bytes."""
+    """Attached at |path|.  |streams|: (connection, TO_SERVER or TO_CLIENT) to bytes.  |shadows|: marks of these."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -77,7 +77,7 @@ class Ring:
                 (magic, version) != head[:2]:
             raise ValueError("the ring's head: %r" % (head,))
         self.size, self.position = size - 4096, self.written()
-        self.number, self.streams, self.marks, self.opens = None, {}, [], {}
+        self.number, self.streams, self.marks, self.opens, self.shadows = None, {}, [], {}, []
 
     def written(self):
         return struct.unpack_from("<Q", self.memory, 128)[0]
@@ -102,6 +102,8 @@ class Ring:
         self.number = number
         if kind == OPEN:
             self.opens[connection] = (flags, data)
+        elif kind == MARK:
+            self.shadows.append(data)
         elif kind in (TO_SERVER, TO_CLIENT):
             stream = self.streams.setdefault((connection, kind), bytearray())
             if offset != len(stream):

@@ -28,6 +28,13 @@ static void announce(void *ctx)
     ring_put(ctx, &e, (struct bytes){ (const uint8_t *)"here", 4 });
 }
 
+static void mark(void *ctx, const uint8_t *bytes)
+{
+    const struct ring_entry e = { .kind = 10 };
+
+    ring_put(ctx, &e, (struct bytes){ bytes, RING_DOOR_MARK });
+}
+
 /* Serves until it is killed, for at most a minute. */
 static pid_t serve(void)
 {
@@ -40,7 +47,7 @@ static pid_t serve(void)
     if (pid == 0) {
         struct loop *loop = loop_new(&err);
         struct ring *ring = ring_new(1, &err);
-        const struct ring_door_host host = { announce, ring };
+        const struct ring_door_host host = { announce, ring, mark };
 
         alarm(60);
         if (!loop || !ring || !ring_door_new(loop, path, ring, &host, &err) ||
@@ -112,6 +119,42 @@ static void test_attach(void **state)
     }
 }
 
+/* A mark is in the ring when ring_mark returns; in pieces, it comes when it is whole, and asks for
+ * nothing. */
+static void test_mark(void **state)
+{
+    const uint8_t *bytes = (const uint8_t *)"MAAA0123456789abcdef0123456789ab";
+    struct ring_reader *reader;
+    struct ring_got got;
+    pid_t pid = serve();
+    int fd;
+
+    (void)state;
+    assert_int_equal(ring_attach(path, &fd, &reader, &err), 0);
+    assert_int_equal(ring_mark(path, bytes, &err), 0);
+    assert_int_equal(ring_read(reader, &got, &err), 1);
+    assert_int_equal(got.entry.kind, 10);
+    assert_int_equal(got.payload.len, RING_DOOR_MARK);
+    assert_memory_equal(got.payload.data, bytes, RING_DOOR_MARK);
+    assert_int_equal(write(fd, "M", 1), 1);
+    usleep(20000);
+    assert_int_equal(write(fd, bytes, 20), 20);
+    usleep(20000);
+    assert_int_equal(ring_read(reader, &got, &err), 0);
+    assert_int_equal(write(fd, bytes + 20, RING_DOOR_MARK - 20), RING_DOOR_MARK - 20);
+    usleep(50000);
+    assert_int_equal(ring_read(reader, &got, &err), 1);
+    assert_int_equal(got.entry.kind, 10);
+    assert_memory_equal(got.payload.data, bytes, RING_DOOR_MARK);
+    assert_int_equal(announcements(reader, 50), 0);
+    assert_int_equal(ring_ask(fd, &err), 0);
+    assert_int_equal(announcements(reader, 200), 1);
+    close(fd);
+    ring_reader_free(reader);
+    stop(pid);
+    assert_int_equal(ring_mark(path, bytes, &err), -ERR_SYSTEM);
+}
+
 /* More readers than there are places wait until one leaves. */
 static void test_many(void **state)
 {
@@ -180,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attach),
+        cmocka_unit_test(test_mark),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_strangers),
     };
