@@ -87,23 +87,26 @@ static void stop_listening(struct hand_over *h)
     local_socket_remove(&h->local);
 }
 
-static void say(int fd, char word)
+/* Returns false if the other is gone. */
+static bool say(int fd, char word)
 {
-    (void)!send(fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* who is gone need not know */
+    return send(fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
-/* Ends the connection to the successor with a last |word|. */
-static void dismiss(struct hand_over *h, char word)
+/* Ends the connection to the successor with a last |word|.  Returns false if it is gone. */
+static bool dismiss(struct hand_over *h, char word)
 {
     int fd = h->successor.fd;
+    bool said;
 
     if (fd < 0)
-        return;
+        return false;
     loop_unset(h->loop, &h->late);
     loop_unwatch(h->loop, &h->successor);
     h->successor.fd = -1;
-    say(fd, word);
+    said = say(fd, word);
     close(fd);
+    return said;
 }
 
 static int keep(struct hand_over *h, const char *why, struct err *err)
@@ -128,8 +131,8 @@ static int on_successor(void *ctx, uint32_t events, struct err *err)
         return 0;
     if (got != 1 || word != HAND_OVER_READY)
         return keep(h, got == 1 ? "it said something else" : "it ended before it was ready", err);
-    dismiss(h, HAND_OVER_GO);
-    return h->host.given(h->host.ctx, err);
+    return dismiss(h, HAND_OVER_GO) ? h->host.given(h->host.ctx, err)
+                                    : keep(h, "it ended before it knew that it serves", err);
 }
 
 static int await(struct hand_over *h, int fd, struct err *err)
@@ -296,7 +299,9 @@ int hand_over_take(const char *path, int sockets[HAND_OVER_SOCKETS], int *fd, st
     return err_prefix(err, "%s", path);
 }
 
-/* A relay that goes on says so; one that is gone cannot, and its sockets are the successor's. */
+/* A relay that goes on says so; one that is gone cannot, and its sockets are the successor's.  One
+ * that says nothing in time may still read that this one was ready: after the shutdown, it cannot
+ * say HAND_OVER_GO any more, and so goes on; what it said before is still there. */
 int hand_over_confirm(int fd, struct err *err)
 {
     char word = 0;
@@ -304,8 +309,14 @@ int hand_over_confirm(int fd, struct err *err)
 
     say(fd, HAND_OVER_READY);
     got = recv(fd, &word, 1, 0);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR) ||
-        (got == 1 && word == HAND_OVER_GO))
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        shutdown(fd, SHUT_RDWR);
+        if (recv(fd, &word, 1, MSG_DONTWAIT) == 1)
+            got = 1;
+        else
+            errno = EAGAIN;
+    }
+    if (got == 0 || (got < 0 && errno != EAGAIN) || (got == 1 && word == HAND_OVER_GO))
         return 0;
     return err_set(err, ERR_SYSTEM, "the relay there %s",
                    got == 1 ? "goes on: this one was not ready in time"

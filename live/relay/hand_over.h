@@ -7,12 +7,13 @@
  * The successor connects, and sends HAND_OVER_MAGIC.  The relay releases what only one process can
  * have, accepts nothing for now, and sends struct hand_over_message with copies of the sockets
  * (SCM_RIGHTS).  So the successor can take the rest when it has the message.  When it has all, it
- * sends HAND_OVER_READY; the relay closes its sockets, and answers with HAND_OVER_GO.
+ * sends HAND_OVER_READY; the relay answers with HAND_OVER_GO, and closes its sockets.
  *
- * If the successor ends before that, or is not ready after HAND_OVER_PATIENCE, the relay takes
- * everything back, says HAND_OVER_NO, and goes on.  A relay that ends meanwhile says HAND_OVER_GO,
- * and one that is killed nothing: the successor then serves.  Who connects and says something else,
- * or nothing, has no effect: that is how others find out if somebody listens on a path.
+ * If the successor ends before it can have that, or is not ready after HAND_OVER_PATIENCE, the
+ * relay takes everything back, says HAND_OVER_NO, and goes on.  A relay that ends meanwhile says
+ * HAND_OVER_GO, and one that is killed nothing: the successor then serves.  Who connects and says
+ * something else, or nothing, has no effect: that is how others find out if somebody listens on a
+ * path.
  */
 #ifndef NFSDIGEST_RELAY_HAND_OVER_H
 #define NFSDIGEST_RELAY_HAND_OVER_H
