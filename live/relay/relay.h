@@ -31,8 +31,7 @@
 enum {
     RELAY_CHUNK = 128 << 10, /* bytes that are read at once */
     RELAY_LANES = 8,         /* addresses to listen at: of NFS, MOUNT, NLM and NSM, two each */
-    RELAY_MARKS = 64,
-    RELAY_FLOWS = 1024, /* client addresses and ports over UDP */
+    RELAY_FLOWS = 1024,      /* client addresses and ports over UDP */
 };
 #define RELAY_FLOW_IDLE INT64_C(300000000000) /* ns after which one of them is forgotten */
 
@@ -104,7 +103,7 @@ int relay_add_udp(struct relay *relay, const struct net_address *listen,
 int relay_resume_datagrams(struct relay *relay, struct err *err);
 
 /* Writes RELAY_MARK with RELAY_MARK_SIZE bytes into the ring, if they are a new mark.  The relay
- * keeps the last RELAY_MARKS. */
+ * keeps the latest RELAY_MARKS. */
 void relay_mark(struct relay *relay, const uint8_t *mark);
 
 /* Writes all marks, and RELAY_OPEN entries of all connections into the ring, with RELAY_ANNOUNCED.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "relay/relay_parts.h"
 
-#include <string.h>
 #include <time.h>
 
 int64_t relay_copy_clock(void)
@@ -74,18 +73,12 @@ static void copy_one(const struct relay *relay, const uint8_t *mark)
 
 void relay_copy_marks(const struct relay *relay)
 {
-    for (uint32_t i = 0; i < relay->mark_count; i++)
-        copy_one(relay, relay->marks[i]);
+    for (uint32_t i = 0; i < relay->marks.count; i++)
+        copy_one(relay, relay->marks.mark[i]);
 }
 
 void relay_mark(struct relay *relay, const uint8_t *mark)
 {
-    for (uint32_t i = 0; i < relay->mark_count; i++)
-        if (memcmp(relay->marks[i], mark, RELAY_MARK_SIZE) == 0)
-            return;
-    memcpy(relay->marks[relay->next_mark], mark, RELAY_MARK_SIZE);
-    copy_one(relay, mark);
-    relay->next_mark = (relay->next_mark + 1) % RELAY_MARKS;
-    if (relay->mark_count < RELAY_MARKS)
-        relay->mark_count++;
+    if (relay_marks_add(&relay->marks, mark))
+        copy_one(relay, mark);
 }

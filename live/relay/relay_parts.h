@@ -9,6 +9,7 @@
 #define NFSDIGEST_RELAY_RELAY_PARTS_H
 
 #include "relay/relay.h"
+#include "relay/relay_marks.h"
 
 struct pair;
 
@@ -66,8 +67,7 @@ struct relay {
     uint64_t last_number;
     struct pair *pairs;
     struct relay_udp *udp; /* NULL: no datagrams are relayed */
-    uint8_t marks[RELAY_MARKS][RELAY_MARK_SIZE];
-    uint32_t mark_count, next_mark;
+    struct relay_marks marks;
     struct udp_place udp_places[RELAY_LANES];
     uint32_t udp_place_count;
     uint8_t chunk[RELAY_CHUNK]; /* what was read, until it is sent or held */

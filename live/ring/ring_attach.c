@@ -101,6 +101,14 @@ int ring_mark(const char *path, const uint8_t *mark, struct err *err)
     return got == 0 ? 0 : -ERR_SYSTEM;
 }
 
+void ring_keep_mark(int fd, const uint8_t *mark)
+{
+    uint8_t bytes[1 + RING_DOOR_MARK] = { RING_DOOR_MARKS };
+
+    memcpy(bytes + 1, mark, RING_DOOR_MARK);
+    (void)!send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL); /* a writer that is gone keeps nothing */
+}
+
 int ring_ask(int fd, struct err *err)
 {
     if (send(fd, "A", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 || errno == EAGAIN)

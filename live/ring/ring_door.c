@@ -17,8 +17,10 @@ struct guest {
     struct ring_door *door;
     struct watch watch; /* fd -1: free */
     bool marks;         /* it says a mark; so much of it is here */
+    bool has_mark, rests;
     uint32_t mark_len;
     uint8_t mark[RING_DOOR_MARK];
+    uint8_t kept[RING_DOOR_MARK]; /* the latest whole one */
 };
 
 struct ring_door {
@@ -31,6 +33,9 @@ struct ring_door {
     uint32_t count;
     struct timer next; /* announcement */
     int64_t last;
+    struct timer rested; /* guests are read again */
+    int64_t told_since;
+    uint32_t told; /* marks */
 };
 
 static int on_announce(void *ctx, struct err *err)
@@ -39,6 +44,9 @@ static int on_announce(void *ctx, struct err *err)
 
     (void)err;
     door->last = loop_now(door->loop);
+    for (uint32_t i = 0; i < RING_DOOR_READERS; i++)
+        if (door->guests[i].watch.fd >= 0 && door->guests[i].has_mark)
+            door->host.mark(door->host.ctx, door->guests[i].kept);
     door->host.announce(door->host.ctx);
     return 0;
 }
@@ -80,12 +88,57 @@ static bool take(struct guest *guest, struct bytes said)
         guest->mark[guest->mark_len++] = said.data[i];
         if (guest->mark_len < RING_DOOR_MARK)
             continue;
-        if (host->mark)
-            host->mark(host->ctx, guest->mark);
         guest->marks = false;
         guest->mark_len = 0;
+        if (!host->mark)
+            continue;
+        memcpy(guest->kept, guest->mark, RING_DOOR_MARK);
+        guest->has_mark = true;
+        guest->door->told++;
+        host->mark(host->ctx, guest->mark);
     }
     return asks;
+}
+
+/* --- marks of late */
+
+static bool told_enough(struct ring_door *door)
+{
+    int64_t now = loop_now(door->loop);
+
+    if (now >= door->told_since + RING_DOOR_PAUSE) {
+        door->told_since = now;
+        door->told = 0;
+    }
+    return door->told >= RING_DOOR_TOLD;
+}
+
+static int rest(struct guest *guest, struct err *err)
+{
+    struct ring_door *door = guest->door;
+
+    if (loop_change(door->loop, &guest->watch, 0, err) < 0)
+        return -err->code;
+    guest->rests = true;
+    return door->rested.place
+               ? 0
+               : loop_set(door->loop, &door->rested, door->told_since + RING_DOOR_PAUSE, err);
+}
+
+static int on_rested(void *ctx, struct err *err)
+{
+    struct ring_door *door = ctx;
+
+    for (uint32_t i = 0; i < RING_DOOR_READERS; i++) {
+        struct guest *guest = &door->guests[i];
+
+        if (guest->watch.fd < 0 || !guest->rests)
+            continue;
+        guest->rests = false;
+        if (loop_change(door->loop, &guest->watch, EPOLLIN, err) < 0)
+            return -err->code;
+    }
+    return 0;
 }
 
 static int on_guest(void *ctx, uint32_t events, struct err *err)
@@ -93,9 +146,12 @@ static int on_guest(void *ctx, uint32_t events, struct err *err)
     struct guest *guest = ctx;
     struct ring_door *door = guest->door;
     uint8_t bytes[64];
-    ssize_t got = recv(guest->watch.fd, bytes, sizeof(bytes), 0);
+    ssize_t got;
 
-    (void)events;
+    if (told_enough(door) && !(events & (EPOLLHUP | EPOLLERR)))
+        return rest(guest, err);
+    /* nobody waits for what one has said that is gone */
+    got = told_enough(door) ? 0 : recv(guest->watch.fd, bytes, sizeof(bytes), 0);
     if (got > 0)
         return take(guest, (struct bytes){ bytes, (uint32_t)got }) ? ask(door, err) : 0;
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
@@ -186,6 +242,7 @@ struct ring_door *ring_door_new(struct loop *loop, const char *path, const struc
     door->ring = ring;
     door->host = *host;
     door->next = (struct timer){ .due = on_announce, .ctx = door };
+    door->rested = (struct timer){ .due = on_rested, .ctx = door };
     door->watch.fd = -1;
     for (uint32_t i = 0; i < RING_DOOR_READERS; i++)
         door->guests[i] = (struct guest){ .door = door, .watch = { .fd = -1 } };
@@ -213,6 +270,7 @@ void ring_door_free(struct ring_door *door)
     for (uint32_t i = 0; i < RING_DOOR_READERS; i++)
         leave(&door->guests[i]);
     loop_unset(door->loop, &door->next);
+    loop_unset(door->loop, &door->rested);
     ring_door_shut(door);
     free(door);
 }

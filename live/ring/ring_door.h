@@ -8,9 +8,11 @@
  *
  * But a byte RING_DOOR_MARKS begins a mark, RING_DOOR_MARK bytes, which the writer tells all
  * readers (relay/relay_entry.h).  When the writer has closed the connection, the mark is in the
- * ring.
+ * ring.  The latest mark of each connection is told again before each announcement, so that it is
+ * not forgotten while its reader stays.  Marks cannot fill the ring: above RING_DOOR_TOLD of them
+ * in RING_DOOR_PAUSE, whoever says something is read later.
  *
- * Memory: RING_DOOR_READERS times some 100 bytes.  Further readers wait in the kernel's queue.
+ * Memory: RING_DOOR_READERS times some 150 bytes.  Further readers wait in the kernel's queue.
  */
 #ifndef NFSDIGEST_RING_RING_DOOR_H
 #define NFSDIGEST_RING_RING_DOOR_H
@@ -22,6 +24,7 @@ enum {
     RING_DOOR_READERS = 16,
     RING_DOOR_MARKS = 'M',
     RING_DOOR_MARK = 32,
+    RING_DOOR_TOLD = 2 * RING_DOOR_READERS,
     RING_DOOR_PAUSE = 100000000, /* ns between two announcements, however many are asked for */
 };
 
@@ -39,7 +42,8 @@ struct ring_door;
 struct ring_door_host {
     void (*announce)(void *ctx);
     void *ctx;
-    /* |mark| has RING_DOOR_MARK bytes, of any values.  NULL: marks are not told. */
+    /* |mark| has RING_DOOR_MARK bytes, of any values.  It may have come before.  NULL: marks are
+     * not told. */
     void (*mark)(void *ctx, const uint8_t *mark);
 };
 
@@ -63,6 +67,8 @@ int ring_attach(const char *path, int *fd, struct ring_reader **reader, struct e
 /* Lets the writer tell all readers a mark of RING_DOOR_MARK bytes, over a connection of its own,
  * and waits until it has; at most 30 s.  A writer of an earlier version does not tell it. */
 int ring_mark(const char *path, const uint8_t *mark, struct err *err);
+/* Keeps a mark that was told, as long as the connection stays. */
+void ring_keep_mark(int fd, const uint8_t *mark);
 /* Asks for an announcement.  -ERR_SYSTEM: the writer is gone. */
 int ring_ask(int fd, struct err *err);
 /* Returns true if the writer is gone.  Its ring can still be read. */

@@ -23,25 +23,15 @@ int others_mark(void *ctx, const uint8_t *mark, struct err *err)
     struct shadow *s = ctx;
 
     (void)err;
-    for (uint32_t i = 0; i < s->others.mark_count; i++)
-        if (memcmp(s->others.marks[i], mark, RELAY_MARK_SIZE) == 0)
-            return 0;
-    memcpy(s->others.marks[s->others.next_mark], mark, RELAY_MARK_SIZE);
-    s->others.next_mark = (s->others.next_mark + 1) % OTHERS_MARKS;
-    if (s->others.mark_count < OTHERS_MARKS)
-        s->others.mark_count++;
+    relay_marks_add(&s->others.marks, mark);
     return 0;
 }
 
-static bool has_mark(const struct shadow *s, struct bytes machine)
+static bool has_mark(struct shadow *s, struct bytes machine)
 {
-    if (machine.len != NAME_SIZE + RELAY_MARK_SIZE ||
-        memcmp(machine.data, RELAY_MARK_NAME, NAME_SIZE) != 0)
-        return false;
-    for (uint32_t i = 0; i < s->others.mark_count; i++)
-        if (memcmp(machine.data + NAME_SIZE, s->others.marks[i], RELAY_MARK_SIZE) == 0)
-            return true;
-    return false;
+    return machine.len == NAME_SIZE + RELAY_MARK_SIZE &&
+           memcmp(machine.data, RELAY_MARK_NAME, NAME_SIZE) == 0 &&
+           relay_marks_find(&s->others.marks, machine.data + NAME_SIZE);
 }
 
 /* By numbers, as the roles of fields do not know NULL and MOUNT. */
@@ -70,11 +60,11 @@ static bool only_reads(uint32_t program, uint32_t version, uint32_t procedure)
 }
 
 /* Most calls are done with after three comparisons. */
-static bool is_theirs(const struct shadow *s, struct bytes call)
+static bool is_theirs(struct shadow *s, struct bytes call)
 {
     const uint8_t *at = call.data;
 
-    return s->others.mark_count && call.len >= MACHINE + 4 + NAME_SIZE + RELAY_MARK_SIZE &&
+    return s->others.marks.count && call.len >= MACHINE + 4 + NAME_SIZE + RELAY_MARK_SIZE &&
            load_be32(at + FLAVOR) == RPC_AUTH_SYS &&
            has_mark(s, (struct bytes){ at + MACHINE + 4, load_be32(at + MACHINE) }) &&
            only_reads(load_be32(at + PROGRAM), load_be32(at + VERSION), load_be32(at + PROCEDURE));
@@ -131,7 +121,7 @@ int others_operation(struct shadow *s, const struct record_operation *op, struct
 {
     struct effect e = effect_of_record(op);
 
-    if (!e.procedure || !s->others.mark_count || op->program == MOUNT_PROGRAM ||
+    if (!e.procedure || !s->others.marks.count || op->program == MOUNT_PROGRAM ||
         !only_reads(op->program, op->version, op->procedure))
         return 0;
     effect_decode(&e);

@@ -14,14 +14,13 @@
 #define NFSDIGEST_SHADOW_OTHERS_H
 
 #include "record/record.h"
-#include "relay/relay_entry.h"
+#include "relay/relay_marks.h"
 
-enum { OTHERS_MARKS = 64, OTHERS_FLOWS = 64 };
+enum { OTHERS_FLOWS = 64 };
 
-/* The latest marks; and flows whose latest call had one, by number, 0: none. */
+/* Marks; and flows whose latest call had one, by number, 0: none. */
 struct others {
-    uint8_t marks[OTHERS_MARKS][RELAY_MARK_SIZE];
-    uint32_t mark_count, next_mark;
+    struct relay_marks marks;
     uint32_t flows[OTHERS_FLOWS];
 };
 

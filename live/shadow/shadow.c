@@ -283,7 +283,9 @@ static void limit_to_ring(struct shadow *s)
 static int open_parts(struct shadow *s, struct err *err)
 {
     const struct tap_host tap = { intake_record, intake_gap, intake_message, s, others_mark };
-    const struct tap_ring_host ring = { .ended = on_ring_ended, .is_full = is_full, .ctx = s };
+    const struct tap_ring_host ring = {
+        .ended = on_ring_ended, .is_full = is_full, .ctx = s, .mark = s->setup.mark
+    };
     const struct teelog_host log = { object_of, path_of, s };
 
     if (nfs3_structs_init(err) < 0)

@@ -77,6 +77,7 @@ struct shadow_paths {
 struct shadow_setup {
     struct loop *loop;
     const char *attach;            /* the relay's socket */
+    const uint8_t *mark;           /* of this shadow's calls (relay/relay_entry.h) */
     struct shadow_place reference; /* at the relay's address: so the ring shows the copy's calls */
     struct shadow_place sut;
     const struct rpc_auth *credential; /* of the copy; stays */

@@ -104,6 +104,8 @@ static int begin(struct tap_ring *r, const char *path, struct err *err)
         r->watch.fd = -1;
         return -err->code;
     }
+    if (r->host.mark)
+        ring_keep_mark(r->fd, r->host.mark);
     if (ring_ask(r->fd, err) < 0)
         return -err->code;
     r->asked = loop_clock();

@@ -26,6 +26,7 @@ struct tap_ring_host {
     void *ctx;
     /* May be NULL: never. */
     bool (*is_full)(void *ctx);
+    const uint8_t *mark; /* for the relay to keep (ring/ring_door.h); or NULL */
 };
 
 /* Attaches to the relay that runs with "--attach |path|".  |loop| and |tap| must outlive it. */

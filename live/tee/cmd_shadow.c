@@ -158,6 +158,7 @@ static int begin_shadow(struct shadowing *p, struct err *err)
     const struct shadow_setup setup = {
         .loop = p->loop,
         .attach = o->attach,
+        .mark = (const uint8_t *)p->machine + sizeof(RELAY_MARK_NAME) - 1,
         .reference = place_of(&p->reference),
         .sut = place_of(&p->sut),
         .credential = &p->credential,

@@ -137,6 +137,29 @@ def at_once(folder):
         expect("differences", (lab.shadow.stop()[1]["verdicts"]["differ"], ), (0,))
 
 
+def forgotten(folder):
+    """The mark of a shadow that stays is known after many others have come and gone."""
+    def attach():
+        ring = Ring(folder + "/ring")
+        ring.ask()
+        time.sleep(0.3)
+        ring.read()
+        ring.close()
+        return [bytes(mark) for mark in ring.shadows]
+    with Lab(folder) as lab:
+        mark, = attach()
+        for i in range(100):
+            with socket.socket(socket.AF_UNIX) as s:
+                s.connect(folder + "/ring")
+                s.sendall(b"M%032x" % i)
+                s.shutdown(socket.SHUT_WR)
+                while s.recv(100):
+                    pass
+        known = attach()
+        expect("the mark", (mark in known, len(set(known))), (True, 64))
+        expect("the end", lab.shadow.stop()[0], 0)
+
+
 def imitated(folder):
     """A client that has got hold of a mark can hide nothing: what it reads is counted apart, and what it changes is
     a client's."""
@@ -177,7 +200,7 @@ def imitated(folder):
 
 
 def main():
-    for test in counted, access_times, at_once, imitated:
+    for test in counted, access_times, at_once, forgotten, imitated:
         with tempfile.TemporaryDirectory() as folder:
             begun = time.monotonic()
             test(folder)

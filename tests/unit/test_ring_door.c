@@ -147,12 +147,57 @@ static void test_mark(void **state)
     assert_int_equal(got.entry.kind, 10);
     assert_memory_equal(got.payload.data, bytes, RING_DOOR_MARK);
     assert_int_equal(announcements(reader, 50), 0);
+    /* it comes again with announcements, as long as the connection stays */
     assert_int_equal(ring_ask(fd, &err), 0);
+    usleep(50000);
+    assert_int_equal(ring_read(reader, &got, &err), 1);
+    assert_int_equal(got.entry.kind, 10);
+    assert_memory_equal(got.payload.data, bytes, RING_DOOR_MARK);
     assert_int_equal(announcements(reader, 200), 1);
     close(fd);
     ring_reader_free(reader);
     stop(pid);
     assert_int_equal(ring_mark(path, bytes, &err), -ERR_SYSTEM);
+}
+
+/* Marks that come by thousands are told slowly, by connections that stay as by those that end, and
+ * do not keep others from being heard. */
+static void test_many_marks(void **state)
+{
+    enum { FLOODS = 8, MARKS = 500 };
+    const uint8_t *bytes = (const uint8_t *)"MAAA0123456789abcdef0123456789ab";
+    uint8_t many[MARKS * (1 + RING_DOOR_MARK)];
+    struct ring_reader *reader;
+    struct ring_got got;
+    pid_t pid = serve();
+    int fd, floods[FLOODS], count = 0, seen = 0;
+    int64_t begun = loop_clock();
+
+    (void)state;
+    memset(many, 'M', sizeof(many));
+    assert_int_equal(ring_attach(path, &fd, &reader, &err), 0);
+    for (int i = 0; i < FLOODS; i++) {
+        struct ring_reader *unused;
+
+        assert_int_equal(ring_attach(path, &floods[i], &unused, &err), 0);
+        ring_reader_free(unused);
+        assert_int_equal(write(floods[i], many, sizeof(many)), sizeof(many));
+        if (i % 2)
+            close(floods[i]);
+    }
+    assert_int_equal(ring_mark(path, bytes, &err), 0);
+    while (ring_read(reader, &got, &err) == 1) {
+        count++;
+        seen += memcmp(got.payload.data, bytes, RING_DOOR_MARK) == 0;
+    }
+    assert_int_equal(seen, 1);
+    /* one more than there may be can come with the last one */
+    assert_true(count <= ((loop_clock() - begun) / RING_DOOR_PAUSE + 2) * (RING_DOOR_TOLD + 1));
+    for (int i = 0; i < FLOODS; i += 2)
+        close(floods[i]);
+    close(fd);
+    ring_reader_free(reader);
+    stop(pid);
 }
 
 /* More readers than there are places wait until one leaves. */
@@ -222,9 +267,8 @@ static void test_strangers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attach),
-        cmocka_unit_test(test_mark),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_attach),     cmocka_unit_test(test_mark),
+        cmocka_unit_test(test_many_marks), cmocka_unit_test(test_many),
         cmocka_unit_test(test_strangers),
     };
     int failed;
