@@ -75,7 +75,7 @@ static int check_server(const char *name, const char *text, struct err *err)
 {
     struct net_address_name parsed;
 
-    if (!text || server_is_nfs_address(text))
+    if (!text)
         return 0;
     if (net_address_name_parse(text, &parsed, err) < 0)
         return err_prefix(err, "--%s", name);
@@ -113,7 +113,8 @@ int relay_options_check(const struct relay_options *o, struct err *err)
                        "server");
     if (check_address("listen", o->listen, err) < 0 ||
         check_address("mount-listen", o->mount_listen, err) < 0 ||
-        check_server("to", o->to, err) < 0 || check_server("mount-to", o->mount_to, err) < 0 ||
+        (!server_is_nfs_address(o->to) && check_server("to", o->to, err) < 0) ||
+        check_server("mount-to", o->mount_to, err) < 0 ||
         check_address("nlm-listen", o->nlm_listen, err) < 0 ||
         check_address("nsm-listen", o->nsm_listen, err) < 0 ||
         check_address("portmap", o->portmap, err) < 0)

@@ -462,6 +462,8 @@ def test_usage(folder):
             (["relay", "--listen", "127.0.0.1:0", "--to", "nonsense"], 2, "--to"),
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--mount-listen", "127.0.0.1:0",
               "--mount-to", "127.0.0.1:0"], 2, "--mount-to: "),
+            (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--mount-listen", "127.0.0.1:0",
+              "--mount-to", "nfs://127.0.0.1/a"], 2, "--mount-to: "),
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--drain", "0"], 2, "--drain needs --upgrade"),
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--ring", "64M"], 2, "--ring needs --attach"),
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--seed", "1"], 2, "--seed needs rules"),
