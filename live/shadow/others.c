@@ -10,9 +10,8 @@
 #include <string.h>
 
 #define NAME_SIZE (sizeof(RELAY_MARK_NAME) - 1)
-#define LATE                                                                                       \
-    INT64_C(1000000000) /* ns: verdicts wait no longer for calls under way (verdicts.c)            \
-                         */
+/* ns: verdicts wait no longer for calls under way (verdicts.c) */
+#define LATE INT64_C(1000000000)
 
 /* Where things are in a call: XID, direction, version of RPC, program, version, procedure, flavor,
  * length (RFC 5531 s9); of AUTH_SYS: stamp, machine name (s14). */
