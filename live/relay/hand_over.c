@@ -179,12 +179,15 @@ static int on_guest(void *ctx, uint32_t events, struct err *err)
     return 0;
 }
 
+/* The guest before may have said what it wants in the same round: it is heard first. */
 static int on_connection(void *ctx, uint32_t events, struct err *err)
 {
     struct hand_over *h = ctx;
-    int fd = accept4(h->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd, result = h->guest.fd >= 0 ? on_guest(h, events, err) : 0;
 
-    (void)events;
+    if (result < 0 || h->watch.fd < 0)
+        return result;
+    fd = accept4(h->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return 0; /* gone */
     drop_guest(h);

@@ -152,6 +152,19 @@ def test_successors_that_die(folder):
             is_back("after one that did not wait")
         expect("sockets", take_over(folder + "/up"), 1)
         is_back("after one that had the sockets")
+        # somebody who looks if there is a relay does not get between
+        with socket.socket(socket.AF_UNIX) as s, socket.socket(socket.AF_UNIX) as other:
+            relay.process.send_signal(signal.SIGSTOP)
+            s.connect(folder + "/up")
+            s.sendall(b"NFSTEE2\0")
+            other.connect(folder + "/up")
+            relay.process.send_signal(signal.SIGCONT)
+            s.settimeout(30)
+            message, sockets, _, _ = socket.recv_fds(s, 16, 16)
+            expect("the message, with another behind it", (message[:8], len(sockets)), (b"NFSTEE2\0", 1))
+            for fd in sockets:
+                os.close(fd)
+        is_back("after one with another behind it")
         take_over(folder + "/up", b"x")
         is_back("after one that says something else")
         # one that was ready, and is gone before the relay reads it
@@ -179,7 +192,7 @@ def test_successors_that_die(folder):
         expect("the predecessor's end", old.process.wait(30), 0)
         said = old.stop()[2].splitlines()
         expect("what it said", (len(said), {line.split(":")[1] for line in said}),
-               (14, {" the successor did not take over"}))
+               (15, {" the successor did not take over"}))
         expect("what a successor said", relay.stop()[::2], (0, ""))
         # its predecessor is killed meanwhile
         old = Relay(nfsd.port, *options, port=relay.port).__enter__()
