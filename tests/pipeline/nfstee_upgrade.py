@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: asan timeout=300
+# ctest: asan long=--patience timeout=300
 """nfstee relay --upgrade: relays that take over from one another, and successors that do not get that far."""
 import argparse
 import contextlib
+import fcntl
 import os
 import pathlib
 import signal
@@ -207,8 +208,71 @@ def test_successors_that_die(folder):
         old.stop()
 
 
+def test_hanging_predecessor(folder):
+    """A relay that does not answer one that is ready for 30 s cannot give its sockets later, when nobody is there."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(folder + "/up")
+        listening.listen(1)
+        program = os.path.join(os.environ["BUILD"], "bin", "nfstee")
+        with subprocess.Popen([program, "relay", "--to", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--upgrade",
+                               folder + "/up"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+            peer, _ = listening.accept()
+            with peer:
+                expect("what it asks", peer.recv(100), b"NFSTEE2\0")
+                os.unlink(folder + "/up")
+                listening.close()
+                peer.sendall(struct.pack("<8sII", b"NFSTEE2\0", 0, 0))
+                text = run.communicate(timeout=60)[1]
+                expect("its end", (run.returncode, "does not say" in text), (4, True))
+                expect("it said", peer.recv(100), b"r")
+                try:
+                    peer.sendall(b"g")
+                    expect("it hears", True, False)
+                except BrokenPipeError:
+                    pass
+
+
+def test_hanging_successor(folder):
+    """A relay whose successor has all and hangs goes on after 30 s, and takes back what that had when it is gone."""
+    with Ftnfsd("--export", "/a") as nfsd, contextlib.ExitStack() as held:
+        root, metrics = Client(nfsd).mount(b"/a"), free_port()
+        options = ["--upgrade", folder + "/up", "--attach", folder + "/ring", "--control", folder + "/ctl", "--ports",
+                   folder + "/ports", "--metrics", str(metrics)]
+        relay = Relay(nfsd.port, *options, port=free_port()).__enter__()
+        successor = held.enter_context(socket.socket(socket.AF_UNIX))
+        successor.connect(folder + "/up")
+        successor.sendall(b"NFSTEE2\0")
+        for fd in socket.recv_fds(successor, 16, 16)[1]:
+            os.close(fd)
+        for name in "up", "ring", "ctl":
+            listening = held.enter_context(socket.socket(socket.AF_UNIX))
+            listening.bind(folder + "/" + name)
+            listening.listen(5)
+        held.enter_context(socket.create_server(("127.0.0.1", metrics)))
+        fcntl.flock(held.enter_context(open(folder + "/ports", "rb")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with socket.create_connection(("127.0.0.1", relay.port)):
+            expect("what the successor hears", successor.recv(10), b"n")
+        for client in Client(relay), Client(relay, udp=True):
+            expect("meanwhile", client.nfs(GETATTR, {"object": root})[0], 0)
+        time.sleep(2.5)
+        held.close()
+        time.sleep(2.5)
+        expect("the control socket", "ring" in relay.ctl("statistics"), True)
+        Ring(folder + "/ring").close()
+        with Relay(nfsd.port, *options, port=relay.port) as another:
+            expect("by a successor", Client(another).nfs(GETATTR, {"object": root})[0], 0)
+        said = relay.stop()[2].splitlines()
+        expect("what it said", [line.split(": ")[1].split("/")[0] for line in said], [
+            "the successor did not take over", "--ports", "--attach", "--control", "--metrics", "--upgrade",
+            "all is taken back"])
+
+
 def main():
-    for test in test_upgrade, test_successors_that_die:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--patience", action="store_true", help="only the tests that wait for 30 s")
+    tests = (test_hanging_predecessor, test_hanging_successor) if parser.parse_args().patience else (
+        test_upgrade, test_successors_that_die)
+    for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             begun = time.monotonic()
             test(folder)
