@@ -64,7 +64,7 @@ static int check_layout(struct block_reader *r, uint16_t minor, struct err *err)
     size_t len = r->buf.len - NFSR_HEADER_LEN - NFSR_CHECKSUM_LEN;
     bool same;
 
-    r->later = minor > format->minor;
+    r->in.later = minor > format->minor;
     if (minor != format->minor)
         return 0;
     if (layout_text(format, &own) < 0) {
@@ -141,27 +141,27 @@ static int bad_record(struct block_reader *r, uint32_t number, const uint8_t *at
 
 /* The next record of the block in |buf|, whose checksum was right: 1; 0: it has no more; or a
  * negative code. */
-static int next_record(struct block_reader *r, unsigned *kind, void *record, struct err *err)
+static inline int next_record(struct block_reader *r, unsigned *kind, void *record, struct err *err)
 {
-    const uint8_t *end = r->buf.data + r->buf.len - NFSR_CHECKSUM_LEN;
-    uint32_t records = load_le32(r->buf.data + 16);
+    struct layout_reader *in = &r->in;
 
-    while (r->at < end && r->number < records) {
-        const uint8_t *start = r->at;
-        int result = layout_decode(r->format, &r->at, end, r->later, &r->bases, kind, record,
-                                   &r->lists, err);
+    while (in->at < in->end && r->number < r->records) {
+        const uint8_t *start = in->at;
+        int result = layout_decode(in, kind, record, err);
 
         r->number++;
+        if (result == 0 && *kind != r->format->end)
+            return 1;
         if (result == LAYOUT_UNKNOWN)
             continue;
         r->ended = *kind == r->format->end;
-        if (result == 0 && r->ended && (r->at < end || r->number < records))
+        if (result == 0 && (in->at < in->end || r->number < r->records))
             result = err_set(err, ERR_INPUT, "end record: not the last of its block");
         return result < 0 ? bad_record(r, r->number, start, err) : 1;
     }
-    if (r->at < end || r->number < records)
-        return bad_block(r, err, "%td bytes and %u records left over", end - r->at,
-                         records - r->number);
+    if (in->at < in->end || r->number < r->records)
+        return bad_block(r, err, "%td bytes and %u records left over", in->end - in->at,
+                         r->records - r->number);
     return 0;
 }
 
@@ -190,10 +190,12 @@ static int read_block(struct block_reader *r, struct err *err)
         return bad_block(r, err, "has number %" PRIu64 ": blocks are missing or out of place",
                          load_le64(r->buf.data + 8));
     if (load_le32(r->buf.data + 4) == NFSR_BLOCK_RECORDS) {
-        r->at = r->buf.data + NFSR_BLOCK_HEADER_LEN;
+        r->in.at = r->buf.data + NFSR_BLOCK_HEADER_LEN;
+        r->in.end = r->in.at + len;
         r->number = 0;
-        memset(&r->bases, 0, sizeof(r->bases));
-    } else if (!r->later) {
+        r->records = load_le32(r->buf.data + 16);
+        memset(&r->in.bases, 0, sizeof(r->in.bases));
+    } else if (!r->in.later) {
         return bad_block(r, err, "unknown kind %u", load_le32(r->buf.data + 4));
     } else {
         consume(r);
@@ -206,9 +208,9 @@ static int read_end(struct block_reader *r, struct err *err)
 {
     int n;
 
-    if (r->at)
+    if (r->in.at)
         consume(r);
-    r->at = NULL;
+    r->in.at = NULL;
     n = fill(r, 1, err);
     if (n < 0)
         return n;
@@ -220,6 +222,7 @@ static int read_end(struct block_reader *r, struct err *err)
 
 int block_reader_begin(struct block_reader *r, struct err *err)
 {
+    r->in.format = r->format;
     return read_header(r, err);
 }
 
@@ -230,12 +233,12 @@ int block_reader_next(struct block_reader *r, unsigned *number, void *record, st
     if (r->ended)
         return read_end(r, err);
     for (;;) {
-        if (r->at) {
+        if (r->in.at) {
             result = next_record(r, number, record, err);
             if (result != 0)
                 return result;
             consume(r);
-            r->at = NULL;
+            r->in.at = NULL;
         }
         result = read_block(r, err);
         if (result == 0)
@@ -248,5 +251,5 @@ int block_reader_next(struct block_reader *r, unsigned *number, void *record, st
 void block_reader_free(struct block_reader *r)
 {
     buf_free(&r->buf);
-    buf_free(&r->lists);
+    buf_free(&r->in.lists);
 }

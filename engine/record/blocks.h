@@ -42,15 +42,13 @@ struct block_reader {
     void *ctx;
     const char *name; /* for messages */
     /* zeros at the beginning: */
-    uint64_t offset;   /* in the stream, of the first byte of |buf| */
-    uint64_t sequence; /* of the block being read */
-    bool later;        /* the stream is of a later minor version */
-    bool ended;        /* the last record was delivered */
-    struct buf buf;    /* header or block, as far as it was read */
-    const uint8_t *at; /* the next record in |buf|; NULL: there is no block in it */
-    uint32_t number;   /* of the next record in its block, from 0 */
-    struct layout_bases bases;
-    struct buf lists;
+    uint64_t offset;         /* in the stream, of the first byte of |buf| */
+    uint64_t sequence;       /* of the block being read */
+    bool ended;              /* the last record was delivered */
+    struct buf buf;          /* header or block, as far as it was read */
+    uint32_t number;         /* of the next record in its block, from 0 */
+    uint32_t records;        /* in the block */
+    struct layout_reader in; /* the block in |buf|; its |at| is NULL: there is none */
 };
 
 /* Reads the header.  Returns 0, NFSR_NOT_MINE, -ERR_INPUT or what |read| returned.  Call
@@ -63,7 +61,7 @@ int block_reader_next(struct block_reader *r, unsigned *number, void *record, st
  * from it then stay valid, but for LAYOUT_NUMBERS fields (layout.h). */
 static inline bool block_reader_within(const struct block_reader *r)
 {
-    return r->at && !r->ended && !r->later && r->number < load_le32(r->buf.data + 16);
+    return r->in.at && !r->ended && !r->in.later && r->number < r->records;
 }
 void block_reader_free(struct block_reader *r);
 

@@ -95,14 +95,20 @@ enum layout_result {
     LAYOUT_UNKNOWN = 1, /* a kind that the table lacks, passed over */
 };
 
-/* Reads the record at *|at| and moves *|at| behind it.  LAYOUT_SLACK bytes behind |end| can be
- * read, whatever they are.  *|number| becomes its kind.  |record| points into the bytes read and,
- * for its lists, into |lists|, whose old contents are overwritten.  |later|: the stream is of a
- * later minor version, so unknown kinds and fields are passed over.  Returns enum layout_result,
- * -ERR_INPUT or -ERR_SYSTEM. */
-int layout_decode(const struct format *format, const uint8_t **at, const uint8_t *end, bool later,
-                  struct layout_bases *bases, unsigned *number, void *record, struct buf *lists,
-                  struct err *err);
+/* Records of a block that are being read. */
+struct layout_reader {
+    const struct format *format;
+    const uint8_t *at, *end; /* the next record; the end of all.  LAYOUT_SLACK bytes behind it can
+                              * be read, whatever they are */
+    bool later; /* the stream is of a later minor version: pass over unknown kinds and fields */
+    struct layout_bases bases;
+    struct buf lists; /* numbers of the last record; the caller frees it */
+};
+
+/* Reads the record at |at| and moves |at| behind it.  *|number| becomes its kind.  |record| points
+ * into the bytes read and, for its lists, into |lists|, whose old contents are overwritten.
+ * Returns enum layout_result, -ERR_INPUT or -ERR_SYSTEM. */
+int layout_decode(struct layout_reader *r, unsigned *number, void *record, struct err *err);
 
 /* Appends the record as one JSON object, without a newline: "kind", and all fields by their names
  * in the table.  Absent fields are zero, empty or null.  Bytes are in hex.  Text is escaped as
