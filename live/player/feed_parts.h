@@ -42,7 +42,8 @@ struct feed {
         _Alignas(FEED_LINE) uint64_t made, shown_made; /* steps */
         uint64_t head, tail;                           /* bytes of the ring; they only grow */
         uint64_t seen_released;
-        uint8_t *own; /* the bytes of a step that is longer than the ring */
+        uint64_t may_make; /* so many steps before it has to be seen if there may be more */
+        uint8_t *own;      /* the bytes of a step that is longer than the ring */
         uint64_t own_step;
     };
     /* The thread's, until |ended|. */

@@ -25,38 +25,40 @@ struct look {
 
 /* --- forms */
 
+/* Never 0. */
+static inline uint64_t key_of(const struct step *step)
+{
+    return UINT64_C(1) << 40 | (uint64_t)step->number << 32 | step->arguments.len;
+}
+
 /* A form may be at two places, because two that come often would drive each other out of one.  The
  * first of these: */
-static unsigned place_of_form(const struct step *step)
+static inline unsigned place_of(uint64_t key)
 {
-    uint32_t hash = (uint32_t)step->number << 16 ^ step->arguments.len;
-
-    return hash * UINT32_C(0x9e3779b1) >> 24;
+    return ((uint32_t)(key >> 16) ^ (uint32_t)key) * UINT32_C(0x9e3779b1) >> 24;
 }
 
 /* Sets what walk_arguments would set, if the arguments are of this form. */
-static bool has_form(const struct places_form *form, struct step *step)
+static inline bool has_form(const struct places_form *form, uint64_t key, struct step *step)
 {
+    const struct places_word *word = form->words, *end = word + form->word_count;
     const uint8_t *data = step->arguments.data;
-    uint32_t len = step->arguments.len;
+    uint32_t data_len = 0;
 
-    if (!form->known || form->number != step->number || form->len != len)
+    if (form->key != key)
         return false;
-    for (uint32_t i = 0; i < form->word_count; i++) {
-        const struct places_word *word = &form->words[i];
-        uint32_t value = load_be32(data + word->at), most = word->value, round = word->round;
-
-        if (value > most || ((value + round) & ~round) != most) /* the first: the sum may be 0 */
+    for (; word < end; word++) /* as 64 bits: a larger one is far away */
+        if ((uint64_t)word->value - load_be32(data + word->at) > word->round)
             return false;
-    }
     if (form->has_data) {
-        if (load_be32(data + len - 4) > form->data_max)
+        data_len = load_be32(data + step->arguments.len - 4);
+        if (data_len > form->data_max)
             return false;
-        step->data_len = load_be32(data + len - 4);
     }
     step->has = form->has;
     step->second_at = form->second_at;
     step->value_at = form->value_at;
+    step->data_len = data_len;
     if (form->has_cookie && load_be64(data + form->value_at))
         step->has |= STEP_CONTINUES;
     return true;
@@ -115,9 +117,7 @@ static void note(struct look *look, const struct visit *v)
 
 static void keep(struct places_form *form, const struct step *step)
 {
-    form->known = true;
-    form->number = step->number;
-    form->len = step->arguments.len;
+    form->key = key_of(step);
     form->has = step->has & ~(form->has_cookie ? STEP_CONTINUES : 0);
     form->second_at = step->second_at;
     form->value_at = step->value_at;
@@ -212,36 +212,42 @@ static int walk_arguments(struct step *step, struct places_form *form, struct er
     return 0;
 }
 
-static int find(struct places *places, struct step *step, struct err *err)
+/* Arguments of no form that is known at |place|. */
+static __attribute__((noinline)) int find_places(struct places *places, unsigned place,
+                                                 struct step *step, struct err *err)
 {
-    unsigned place = place_of_form(step);
     struct places_form *form = &places->forms[place], *other = &places->forms[place ^ 1];
     struct places_form new = { 0 };
     bool again;
     int result;
 
-    if (has_form(form, step) || has_form(other, step))
-        return 0;
-    /* what comes once may never come again */
-    again = form->next == step->number && form->next_len == step->arguments.len;
+    step->has = places->of[step->number].has;
+    step->second_at = step->value_at = step->data_len = 0;
+    if (!step->procedure)
+        return err_set(err, ERR_INPUT, "procedure %u", step->number);
+    again = form->next == key_of(step); /* what comes once may never come again */
     result = walk_arguments(step, again ? &new : NULL, err);
-    if (new.known)
-        *(form->known && !other->known ? other : form) = new;
-    form->next = step->number;
-    form->next_len = step->arguments.len;
+    if (new.key)
+        *(form->key && !other->key ? other : form) = new;
+    form->next = key_of(step);
     return result;
 }
 
 int places_find(struct places *places, struct step *step, struct err *err)
 {
-    step->procedure = places->of[step->number].procedure;
-    step->program = places->of[step->number].program;
-    step->has = places->of[step->number].has;
-    step->second_at = step->value_at = step->data_len = 0;
+    const struct places_procedure *of = &places->of[step->number];
+    uint64_t key = key_of(step);
+    unsigned place = place_of(key);
+
+    step->procedure = of->procedure;
+    step->program = of->program;
     if (!step->unplayable)
-        return step->procedure ? find(places, step, err)
-                               : err_set(err, ERR_INPUT, "procedure %u", step->number);
-    step->has &= STEP_CHANGES | STEP_LISTS | STEP_WITHOUT_OBJECT;
+        return has_form(&places->forms[place], key, step) ||
+                       has_form(&places->forms[place ^ 1], key, step)
+                   ? 0
+                   : find_places(places, place, step, err);
+    step->has = of->has & (STEP_CHANGES | STEP_LISTS | STEP_WITHOUT_OBJECT);
+    step->second_at = step->value_at = step->data_len = 0;
     step->arguments.len = 0;
     return 0;
 }

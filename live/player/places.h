@@ -20,13 +20,13 @@
 enum { PLACES_FORMS = 256, PLACES_WORDS = 12 };
 
 struct places_form {
-    bool known;
+    /* Of a step: its number and the length of its arguments (places.c); 0: there is none. */
+    uint64_t key;
+    uint64_t next; /* of the last arguments that were walked over */
+    uint32_t second_at, value_at, data_max;
     bool has_cookie, has_data; /* the cookie is at |value_at|; the data's length comes last */
-    uint8_t number, has;       /* |has| without STEP_CONTINUES, which depends on the cookie */
-    uint8_t next;              /* procedure of the last arguments that were walked over, */
-    uint32_t next_len;         /* and their length */
-    uint32_t len, second_at, value_at, data_max;
-    uint32_t word_count;
+    uint8_t has;               /* without STEP_CONTINUES, which depends on the cookie */
+    uint8_t word_count;
     /* What stands at |at| is |value|: rounded up by |round|, which is 3 for lengths of names. */
     struct places_word {
         uint16_t at, round;
@@ -36,7 +36,7 @@ struct places_form {
 
 struct places {
     /* What all steps of a procedure have in common. */
-    struct {
+    struct places_procedure {
         const struct procedure *procedure;
         uint32_t program;
         uint8_t has; /* STEP_ bits that all its steps have */

@@ -26,10 +26,10 @@ static uint32_t find_credential(struct step_check *c, uint32_t number)
     return from;
 }
 
-static int check_dependencies(const struct step_check *c, uint64_t made,
-                              const struct rdump_operation *o, struct err *err)
+static int check_dependencies(uint32_t horizon, uint64_t made, const struct rdump_operation *o,
+                              struct err *err)
 {
-    uint32_t horizon = c->script->trace.horizon, nearest, farthest;
+    uint32_t nearest, farthest;
 
     if (o->cookie_from && (o->cookie_from > made || o->cookie_from >= horizon))
         return err_set(err, ERR_INPUT, "continues what is %u before it", o->cookie_from);
@@ -42,16 +42,15 @@ static int check_dependencies(const struct step_check *c, uint64_t made,
     return 0;
 }
 
-static int check_operation(struct step_check *c, uint64_t made, const struct rdump_operation *o,
-                           uint32_t *credential, struct err *err)
+static inline int check_operation(const struct script *s, uint64_t made,
+                                  const struct rdump_operation *o, uint32_t credential,
+                                  struct err *err)
 {
-    const struct script *s = c->script;
     uint32_t links = o->mask & RDUMP_EXPECT_ALL_LINKS;
 
     links = links ? (uint32_t)__builtin_popcount(links) * 4
                   : 0; /* a call, where it is no instruction */
-    *credential = find_credential(c, o->credential);
-    if (*credential == UINT32_MAX)
+    if (credential == UINT32_MAX)
         return err_set(err, ERR_INPUT, "credential %u, which is not there", o->credential);
     if (o->client > s->host_count || o->server > s->host_count)
         return err_set(err, ERR_INPUT, "hosts %u and %u of %u", o->client, o->server,
@@ -60,16 +59,7 @@ static int check_operation(struct step_check *c, uint64_t made, const struct rdu
         return err_set(err, ERR_INPUT, "copy %u of %u", o->copy, s->trace.copies);
     if (o->links.len != links)
         return err_set(err, ERR_INPUT, "%u bytes of link counts, not %u", o->links.len, links);
-    return check_dependencies(c, made, o, err);
-}
-
-static int check_end(const struct step_check *c, uint64_t made, const struct rdump_end *end,
-                     struct err *err)
-{
-    if (end->operations == made)
-        return 0;
-    return err_set(err, ERR_INPUT, "%s: its end says %" PRIu64 " operations, there were %" PRIu64,
-                   c->script->path, end->operations, made);
+    return check_dependencies(s->trace.horizon, made, o, err);
 }
 
 /* Says in front of a message which operation it is about. */
@@ -85,47 +75,49 @@ void step_check_init(struct step_check *c, const struct script *script)
     places_init(&c->places);
 }
 
-int step_check(struct step_check *c, uint64_t made, enum rdump_kind kind, const void *record,
-               uint32_t *credential, struct err *err)
+int step_check_other(const struct step_check *c, uint64_t made, enum rdump_kind kind,
+                     const void *record, struct err *err)
 {
-    if (kind == RDUMP_END)
-        return check_end(c, made, record, err);
-    if (kind != RDUMP_OPERATION)
+    const struct rdump_end *end = record;
+
+    if (kind != RDUMP_END)
         return err_set(err, ERR_INPUT, "%s: something else follows operation %" PRIu64,
                        c->script->path, made);
-    return check_operation(c, made, record, credential, err) < 0 ? tell_where(c, made, err) : 0;
+    if (end->operations == made)
+        return 0;
+    return err_set(err, ERR_INPUT, "%s: its end says %" PRIu64 " operations, there were %" PRIu64,
+                   c->script->path, end->operations, made);
 }
 
-/* All members are named, because a compiler would first clear a step that is not. */
-static void fill_step(struct step *step, const struct rdump_operation *o, uint32_t credential)
+/* Everything but what places_find sets. */
+static inline void fill_step(struct step *step, const struct rdump_operation *o,
+                             uint32_t credential)
 {
-    *step = (struct step){ .time = o->time,
-                           .latency = o->latency,
-                           .source = o->source,
-                           .digest = o->digest,
-                           .procedure = NULL,
-                           .program = 0,
-                           .client = o->client,
-                           .server = o->server,
-                           .copy = o->copy,
-                           .credential = credential,
-                           .status = o->status,
-                           .made = o->made,
-                           .mask = o->mask,
-                           .inferred = o->inferred,
-                           .unplayable = o->unplayable,
-                           .number = o->procedure,
-                           .has = 0,
-                           .second_at = 0,
-                           .value_at = 0,
-                           .data_len = 0,
-                           .arguments = o->arguments,
-                           .more = NULL };
+    step->time = o->time;
+    step->latency = o->latency;
+    step->source = o->source;
+    step->digest = o->digest;
+    step->client = o->client;
+    step->server = o->server;
+    step->copy = o->copy;
+    step->credential = credential;
+    step->status = o->status;
+    step->made = o->made;
+    step->mask = o->mask;
+    step->inferred = o->inferred;
+    step->unplayable = o->unplayable;
+    step->number = o->procedure;
+    step->arguments = o->arguments;
+    step->more = NULL;
 }
 
 int step_make(struct step_check *c, uint64_t made, const struct rdump_operation *o,
-              uint32_t credential, struct step *step, struct err *err)
+              struct step *step, struct err *err)
 {
+    uint32_t credential = find_credential(c, o->credential);
+
+    if (check_operation(c->script, made, o, credential, err) < 0)
+        return tell_where(c, made, err);
     fill_step(step, o, credential);
     return places_find(&c->places, step, err) < 0 ? tell_where(c, made, err) : 0;
 }

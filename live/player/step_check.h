@@ -6,7 +6,8 @@
  * (schemas/rdump.md section 10).  A record that is not so is damage.
  *
  *     step_check_init
- *     step_check ... step_make      for each record behind the tree, in the dump's order
+ *     step_make ... step_make       for each operation, in the dump's order
+ *     step_check_other              for the record behind them
  *
  * Memory: that of places.h.
  */
@@ -25,14 +26,15 @@ struct step_check {
 /* |script| must stay.  Call wire_init before. */
 void step_check_init(struct step_check *c, const struct script *script);
 
-/* |record| stands behind |made| operations.  Of an operation, |credential| is its place in the
- * script.  -ERR_INPUT: it may not be there; the message names the dump and the operation. */
-int step_check(struct step_check *c, uint64_t made, enum rdump_kind kind, const void *record,
-               uint32_t *credential, struct err *err);
-
-/* Makes |step| of an operation that was checked, but for what |step->more| points to; its arguments
- * are those of |o|.  -ERR_INPUT: they are not those of its procedure. */
+/* Makes |step| of the operation behind |made| others, but for what |step->more| points to; its
+ * arguments are those of |o|.  -ERR_INPUT: it may not be there, or its arguments are not those of
+ * its procedure; the message names the dump and the operation. */
 int step_make(struct step_check *c, uint64_t made, const struct rdump_operation *o,
-              uint32_t credential, struct step *step, struct err *err);
+              struct step *step, struct err *err);
+
+/* |record|, which is not an operation, stands behind |made| of them.  0: the dump's end; or
+ * -ERR_INPUT, as above. */
+int step_check_other(const struct step_check *c, uint64_t made, enum rdump_kind kind,
+                     const void *record, struct err *err);
 
 #endif

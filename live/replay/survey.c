@@ -17,9 +17,9 @@ static int note_length(void *ctx, const struct visit *v)
     return 0;
 }
 
-static void note(struct survey *s, const struct rdump_operation *o)
+static void note(struct survey *s, const struct rdump_operation *o,
+                 const struct procedure *procedure)
 {
-    const struct procedure *procedure = rdump_procedure(o->procedure);
     struct visitor visitor = { .visit = note_length, .roles = ROLE_RANGE_LENGTH };
     struct walk state;
 
@@ -42,17 +42,14 @@ static int take(struct survey *s, struct step_check *check, enum rdump_kind kind
                 const void *record, struct err *err)
 {
     struct step step;
-    uint32_t credential;
 
-    if (kind < RDUMP_OPERATION && !s->operations)
-        return 0; /* the tree, which script_open has read */
-    if (step_check(check, s->operations, kind, record, &credential, err) < 0)
+    if (kind != RDUMP_OPERATION) /* the tree, which script_open has read, or the end */
+        return kind < RDUMP_OPERATION && !s->operations
+                   ? 0
+                   : step_check_other(check, s->operations, kind, record, err);
+    if (step_make(check, s->operations, record, &step, err) < 0)
         return -err->code;
-    if (kind == RDUMP_END)
-        return 0;
-    if (step_make(check, s->operations, record, credential, &step, err) < 0)
-        return -err->code;
-    note(s, record);
+    note(s, record, step.procedure);
     return 0;
 }
 
