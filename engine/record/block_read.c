@@ -5,6 +5,7 @@
  * each length with its bound.  Reads a whole block, then delivers it.
  */
 #include "record/blocks.h"
+#include "record/layout_fields.h"
 #include "base/digest.h"
 
 #include <inttypes.h>
@@ -139,6 +140,37 @@ static int bad_record(struct block_reader *r, uint32_t number, const uint8_t *at
         r->sequence, r->offset, number, r->offset + (uint64_t)(at - r->buf.data));
 }
 
+enum { UNKNOWN = 1 }; /* a kind that the table lacks, passed over */
+
+/* Reads the record at |r->at|, of which there is a byte at least, and moves |r->at| behind it.
+ * Returns 0, UNKNOWN or a negative code. */
+static inline int decode(struct layout_reader *r, unsigned *number, void *record, struct err *err)
+{
+    const struct format *format = r->format;
+    const struct layout_kind *kind;
+    const uint8_t *p = r->at;
+    uint64_t len, presence;
+
+    *number = *p++;
+    p = layout_get_varint(p, r->end, &len);
+    if (!p || len > (uint64_t)(r->end - p))
+        return err_set(err, ERR_INPUT, "record passes the block's end");
+    r->at = p + len;
+    kind = &format->kinds[*number < format->kind_max ? *number : 0];
+    if (!kind->count) {
+        if (r->later && *number >= format->kind_max)
+            return UNKNOWN;
+        return err_set(err, ERR_INPUT, "record of unknown kind %u", *number);
+    }
+    p = layout_get_varint(p, r->at, &presence);
+    if (!p)
+        return err_set(err, ERR_INPUT, "%s record: its presence word passes its end", kind->name);
+    if (!r->later && kind->count < LAYOUT_FIELDS_MAX && presence >> kind->count)
+        return err_set(err, ERR_INPUT, "%s record: has fields that its version lacks", kind->name);
+    r->lists.len = 0;
+    return (kind->get ? kind->get : layout_get_any)(r, kind, presence, p, record, err);
+}
+
 /* The next record of the block in |buf|, whose checksum was right: 1; 0: it has no more; or a
  * negative code. */
 static inline int next_record(struct block_reader *r, unsigned *kind, void *record, struct err *err)
@@ -147,12 +179,12 @@ static inline int next_record(struct block_reader *r, unsigned *kind, void *reco
 
     while (in->at < in->end && r->number < r->records) {
         const uint8_t *start = in->at;
-        int result = layout_decode(in, kind, record, err);
+        int result = decode(in, kind, record, err);
 
         r->number++;
         if (result == 0 && *kind != r->format->end)
             return 1;
-        if (result == LAYOUT_UNKNOWN)
+        if (result == UNKNOWN)
             continue;
         r->ended = *kind == r->format->end;
         if (result == 0 && (in->at < in->end || r->number < r->records))

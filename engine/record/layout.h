@@ -55,11 +55,22 @@ struct layout_field {
     uint8_t type;    /* enum layout_type */
 };
 
+struct layout_kind;
+struct layout_reader;
+
+/* Reads the fields that |presence| names, from |p| on to |r->at|, and clears the others.  |record|
+ * then points into the bytes read and, for its lists, into |r->lists|.  The stream is of a later
+ * version if |presence| has more bits than the table.  Bytes between fields may stay as they were.
+ * Returns 0, -ERR_INPUT or -ERR_SYSTEM. */
+typedef int layout_get(struct layout_reader *r, const struct layout_kind *kind, uint64_t presence,
+                       const uint8_t *p, void *record, struct err *err);
+
 struct layout_kind {
     const char *name;
     const struct layout_field *fields;
     uint8_t count;
-    uint64_t times; /* bits of its LAYOUT_TIME fields, where format->no_time is not 0 */
+    uint64_t times;  /* bits of its LAYOUT_TIME fields, where format->no_time is not 0 */
+    layout_get *get; /* layout_fields.h; NULL: the one for all kinds */
 };
 
 /* The value of a LAYOUT_NUMBERS field. */
@@ -90,25 +101,17 @@ struct layout_bases {
 int layout_encode(const struct format *format, unsigned number, const void *record,
                   struct layout_bases *bases, struct buf *out, struct err *err);
 
-enum layout_result {
-    LAYOUT_OK = 0,
-    LAYOUT_UNKNOWN = 1, /* a kind that the table lacks, passed over */
-};
-
 /* Records of a block that are being read. */
 struct layout_reader {
     const struct format *format;
-    const uint8_t *at, *end; /* the next record; the end of all.  LAYOUT_SLACK bytes behind it can
-                              * be read, whatever they are */
+    /* The next record, or the end of that which is read; the end of all.  LAYOUT_SLACK bytes behind
+     * it can be read, whatever they are. */
+    const uint8_t *at, *end;
     bool later; /* the stream is of a later minor version: pass over unknown kinds and fields */
     struct layout_bases bases;
-    struct buf lists; /* numbers of the last record; the caller frees it */
+    struct buf lists; /* numbers of the last record */
+    bool no_memory;   /* for them */
 };
-
-/* Reads the record at |at| and moves |at| behind it.  *|number| becomes its kind.  |record| points
- * into the bytes read and, for its lists, into |lists|, whose old contents are overwritten.
- * Returns enum layout_result, -ERR_INPUT or -ERR_SYSTEM. */
-int layout_decode(struct layout_reader *r, unsigned *number, void *record, struct err *err);
 
 /* Appends the record as one JSON object, without a newline: "kind", and all fields by their names
  * in the table.  Absent fields are zero, empty or null.  Bytes are in hex.  Text is escaped as

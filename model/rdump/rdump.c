@@ -104,6 +104,7 @@ void rdump_writer_free(struct rdump_writer *w)
 struct rdump_reader {
     struct block_reader blocks;
     union rdump_record record;
+    unsigned kind; /* of |record| */
     int fd;
     int failed; /* negative code of an error; what comes after it would be no record */
 };
@@ -170,18 +171,19 @@ struct rdump_reader *rdump_reader_from(rdump_read *read, void *ctx, const char *
 
 int rdump_next(struct rdump_reader *r, enum rdump_kind *kind, const void **record, struct err *err)
 {
-    unsigned number = 0;
     int result;
 
     if (r->failed)
         return err_set(err, -r->failed, "%s: was damaged before", r->blocks.name);
-    result = block_reader_next(&r->blocks, &number, &r->record, err);
-    if (result < 0)
+    if (r->kind != RDUMP_OPERATION) /* its fields are set one by one: nothing is between them */
+        memset(&r->record, 0, sizeof(r->record));
+    result = block_reader_next(&r->blocks, &r->kind, &r->record, err);
+    if (result <= 0) {
         r->failed = result;
-    if (result > 0) {
-        *kind = (enum rdump_kind)number;
-        *record = &r->record;
+        return result;
     }
+    *kind = (enum rdump_kind)r->kind;
+    *record = &r->record;
     return result;
 }
 

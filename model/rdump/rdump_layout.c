@@ -4,6 +4,7 @@
  * The table.  Fields stand in the order of rdump.h's structs; that order is the format.
  */
 #include "rdump/rdump_format.h"
+#include "record/layout_fields.h"
 
 #define AT(kind, member) ((uint16_t)(offsetof(struct rdump_##kind, member)))
 
@@ -104,6 +105,14 @@ static const struct layout_field end[] = {
     { "last_time", AT(end, last_time), LAYOUT_TIME },
 };
 
+/* Most records are operations. */
+static int get_operation(struct layout_reader *r, const struct layout_kind *kind, uint64_t presence,
+                         const uint8_t *p, void *record, struct err *err)
+{
+    return layout_get_known(r, kind, operation, sizeof(operation) / sizeof(operation[0]), presence,
+                            p, record, err);
+}
+
 #define FIELDS(table) .fields = table, .count = sizeof(table) / sizeof(table[0])
 
 static const struct layout_kind kinds[RDUMP_KIND_MAX] = {
@@ -112,7 +121,7 @@ static const struct layout_kind kinds[RDUMP_KIND_MAX] = {
     [RDUMP_CREDENTIAL] = { "credential", FIELDS(credential) },
     [RDUMP_OBJECT] = { "object", FIELDS(object) },
     [RDUMP_ENTRY] = { "entry", FIELDS(entry) },
-    [RDUMP_OPERATION] = { "operation", FIELDS(operation) },
+    [RDUMP_OPERATION] = { "operation", FIELDS(operation), .get = get_operation },
     [RDUMP_END] = { "end", FIELDS(end) },
 };
 
