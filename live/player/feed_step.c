@@ -42,7 +42,7 @@ static bool may_turn(struct feed *f, uint64_t size)
     return f->head - f->tail <= at / 2 && at - (f->head - f->tail) >= size;
 }
 
-/* What is not often so: see make_room. */
+/* The end of the ring comes, or some of it may not be free. */
 static __attribute__((noinline)) uint8_t *find_room(struct feed *f, uint64_t size, struct err *err)
 {
     for (;;) {
@@ -144,10 +144,13 @@ static __attribute__((noinline)) bool wait_to_make(struct feed *f)
     while (f->made - f->seen_released > f->mask)
         if (!feed_sees_releases(f) && !feed_wait_for_releases(f))
             return false;
-    while (passed = atomic_load_explicit(&f->passed, memory_order_relaxed),
-           f->made - passed >= FEED_AHEAD)
+    for (;;) {
+        passed = atomic_load_explicit(&f->passed, memory_order_relaxed);
+        if (f->made - passed < FEED_AHEAD)
+            break;
         if (!feed_wait_until_taken(f))
             return false;
+    }
     f->may_make = f->seen_released + f->mask + 1;
     if (f->may_make > passed + FEED_AHEAD)
         f->may_make = passed + FEED_AHEAD;
