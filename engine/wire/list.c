@@ -75,34 +75,97 @@ static bool add_fields(struct list_form *form, const struct type *type)
 bool list_form(struct list_form *form, const struct type *element)
 {
     form->count = 0;
-    return add_fields(form, element);
+    form->repeats = false;
+    if (!add_fields(form, element))
+        return false;
+    form->varies = 0;
+    while (form->varies < form->count && form->parts[form->varies].kind == LIST_FIXED)
+        form->varies++;
+    if (form->varies == form->count || form->parts[form->varies].kind != LIST_BYTES)
+        form->varies = LIST_PARTS;
+    return true;
 }
 
-const uint8_t *list_element(const struct list_form *form, const uint8_t *at, const uint8_t *end,
-                            struct bytes pieces[LIST_PARTS])
+static inline uint64_t padded(uint64_t len)
 {
+    return (len + 3) & ~UINT64_C(3);
+}
+
+static inline bool is_above_bound(const struct list_part *part, uint32_t len)
+{
+    return part->size && len > part->size;
+}
+
+/* Reads an element that is like the last one but for the length of part |varies|.  Returns NULL if
+ * it is not like that, or not whole. */
+static const uint8_t *read_alike(struct list_form *form, const uint8_t *at, const uint8_t *end)
+{
+    uint64_t left = (uint64_t)(end - at), before = form->lead_len;
+    const uint8_t *tail;
+    uint32_t len;
+
+    if (left < before)
+        return NULL;
+    len = load_be32(at + before - 4);
+    if (is_above_bound(&form->parts[form->varies], len) ||
+        left < before + padded(len) + form->tail_len)
+        return NULL;
+    tail = at + before + padded(len);
+    for (uint32_t i = 0; i < form->word_count; i++)
+        if (load_be32(tail + form->words[i].at) != form->words[i].value)
+            return NULL;
+    form->lead = at;
+    form->tail = tail;
+    form->places[form->varies].len = len;
+    return tail + form->tail_len;
+}
+
+/* Reads an element part by part, and notes where they are.  Kept apart from list_element, which
+ * needs no room of its own so. */
+static __attribute__((noinline)) const uint8_t *read_any(struct list_form *form, const uint8_t *at,
+                                                         const uint8_t *end)
+{
+    form->lead = form->tail = at;
+    form->word_count = 0;
+    form->repeats = false;
     for (uint32_t i = 0; i < form->count; i++) {
         const struct list_part *part = &form->parts[i];
-        uint64_t len = part->size;
+        uint32_t len = part->size;
 
         if (part->kind != LIST_FIXED) {
             if (end - at < 4)
                 return NULL;
             len = load_be32(at);
+            if (i > form->varies)
+                form->words[form->word_count++] =
+                    (struct list_word){ (uint32_t)(at - form->tail), len };
             at += 4;
         }
         if (part->kind == LIST_CHOICE) {
             if (len > 1)
                 return NULL;
             for (uint32_t left = len ? 0 : part->skip; left; left--)
-                pieces[++i] = (struct bytes){ 0 };
+                form->places[++i].at = LIST_ABSENT;
             continue;
         }
-        if ((part->kind == LIST_BYTES && part->size && len > part->size) ||
-            (uint64_t)(end - at) < ((len + 3) & ~UINT64_C(3)))
+        if ((part->kind == LIST_BYTES && is_above_bound(part, len)) ||
+            (uint64_t)(end - at) < padded(len))
             return NULL;
-        pieces[i] = (struct bytes){ at, (uint32_t)len };
-        at += (len + 3) & ~UINT64_C(3);
+        form->places[i] = (struct list_place){ (uint32_t)(at - form->tail), len };
+        if (i == form->varies)
+            form->lead_len = (uint32_t)(at - form->lead);
+        at += padded(len);
+        if (i == form->varies)
+            form->tail = at;
     }
+    form->tail_len = (uint32_t)(at - form->tail);
+    form->repeats = form->varies != LIST_PARTS;
     return at;
+}
+
+const uint8_t *list_element(struct list_form *form, const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t *next = form->repeats ? read_alike(form, at, end) : NULL;
+
+    return next ? next : read_any(form, at, end);
 }

@@ -15,6 +15,7 @@
 #include "wire/field.h"
 
 enum { LIST_PARTS = 16 };
+#define LIST_ABSENT UINT32_MAX
 
 enum list_kind {
     LIST_FIXED,  /* |size| bytes of any value */
@@ -28,19 +29,47 @@ struct list_part {
     const struct field *field; /* of fixed structures: the one whose structure it is */
 };
 
+/* Where a part of the last element was: behind the element's start, or, of the parts that follow
+ * the part that varies, behind the end of that. */
+struct list_place {
+    uint32_t at, len; /* without length and padding; |at| LIST_ABSENT: the part is not there */
+};
+
+/* A length or a choice behind the part that varies: what the last element had there. */
+struct list_word {
+    uint32_t at, value;
+};
+
 struct list_form {
     uint32_t count;
+    uint32_t varies; /* the first part that is LIST_BYTES; LIST_PARTS: none, or behind a choice */
     struct list_part parts[LIST_PARTS];
+    /* The last element.  Most are like the one before but for the length of one part, the name: so
+     * it is enough to compare the words that decide what follows that. */
+    const uint8_t *lead, *tail; /* its start; the end of part |varies| */
+    uint32_t lead_len, tail_len, word_count;
+    bool repeats; /* an element was read, and others like it can be read so */
+    struct list_place places[LIST_PARTS];
+    struct list_word words[LIST_PARTS];
 };
 
 /* Fills |form| from the type of a list's elements.  Returns false if such elements may hold more
  * than this can read: unions, arrays, other lists, booleans that are values, contents of files. */
 bool list_form(struct list_form *form, const struct type *element);
 
-/* Reads the element at |at|: |pieces|[i] becomes the bytes of part i, without length and padding;
- * no bytes if the part is not there.  Returns the element's end, or NULL if it is not valid or not
- * whole before |end|. */
-const uint8_t *list_element(const struct list_form *form, const uint8_t *at, const uint8_t *end,
-                            struct bytes pieces[LIST_PARTS]);
+/* Reads the element at |at|.  Returns the element's end, or NULL if it is not valid or not whole
+ * before |end|. */
+const uint8_t *list_element(struct list_form *form, const uint8_t *at, const uint8_t *end);
+
+/* Returns the bytes of part |i| of the element that was read last, without length and padding; no
+ * bytes if the part is not there. */
+static inline struct bytes list_piece(const struct list_form *form, uint32_t i)
+{
+    const uint8_t *from = i <= form->varies ? form->lead : form->tail;
+
+    return form->places[i].at != LIST_ABSENT
+               ? (struct bytes){ from + form->places[i].at, form->places[i].len }
+               : (struct bytes){ 0 };
+}
 
 #endif

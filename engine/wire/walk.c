@@ -163,13 +163,12 @@ static enum walk_result walk_bytes(struct cursor *c, uint32_t len, bool elided)
 static uint32_t pass_elements(struct cursor *c, const struct type *element, uint32_t index)
 {
     const uint8_t *at = c->data + c->pos, *end = c->data + c->cap;
-    struct bytes pieces[LIST_PARTS];
     struct list_form form;
 
     if (((element->roles | c->field->role | c->every) & c->wanted) || !list_form(&form, element))
         return index;
     while (end - at >= 4 && load_be32(at) == 1) {
-        const uint8_t *next = list_element(&form, at + 4, end, pieces);
+        const uint8_t *next = list_element(&form, at + 4, end);
 
         if (!next)
             break;

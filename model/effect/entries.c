@@ -129,7 +129,6 @@ static bool read_entries(const struct effect *e, bool attributes, on_entry *entr
     struct begun begun = { 0 };
     const struct visitor visitor = { stop_at_list, &begun, ROLE_ENTRY };
     const uint8_t *end;
-    struct bytes pieces[LIST_PARTS];
     struct list_form form;
     struct places at;
     struct walk w;
@@ -141,19 +140,22 @@ static bool read_entries(const struct effect *e, bool attributes, on_entry *entr
         !find_places(&form, &at))
         return false;
     end = e->result_body.data + e->result_body.len;
-    pieces[NO_PART] = (struct bytes){ 0 };
+    form.places[NO_PART].at = LIST_ABSENT;
     while (*stopped == 0 && end - begun.at >= 4 && load_be32(begun.at) == 1) {
         struct effect_entry now;
+        struct bytes piece;
 
-        begun.at = list_element(&form, begun.at + 4, end, pieces);
+        begun.at = list_element(&form, begun.at + 4, end);
         if (!begun.at)
             break; /* the result would not have been valid */
-        now.name = pieces[at.name];
-        now.handle = pieces[at.handle];
-        now.cookie = pieces[at.cookie].len ? load_be64(pieces[at.cookie].data) : 0;
-        now.has_attributes = attributes && pieces[at.attributes].len;
+        now.name = list_piece(&form, at.name);
+        now.handle = list_piece(&form, at.handle);
+        piece = list_piece(&form, at.cookie);
+        now.cookie = piece.len ? load_be64(piece.data) : 0;
+        piece = attributes ? list_piece(&form, at.attributes) : (struct bytes){ 0 };
+        now.has_attributes = piece.len;
         if (now.has_attributes)
-            effect_load_attributes(pieces[at.attributes].data, &now.attributes);
+            effect_load_attributes(piece.data, &now.attributes);
         *stopped = entry(ctx, &now);
     }
     return true;

@@ -92,7 +92,7 @@ static int learn_field(void *ctx, const struct visit *v)
 
     if (v->whole)
         return 0;
-    if (v->field->kind == XDR_LIST) /* few listings are of one form */
+    if (v->field->kind == XDR_LIST)
         return 1;
     switch (v->field->kind) {
     case XDR_BOOL:
@@ -147,6 +147,7 @@ static void learn(struct shape *to, const struct effect *e)
     *to = s;
 }
 
+/* Few listings are of one form. */
 void shapes_decode_reply(struct shapes *shapes, struct effect *e)
 {
     struct shape *shape, *other;
@@ -154,7 +155,7 @@ void shapes_decode_reply(struct shapes *shapes, struct effect *e)
     unsigned place;
 
     if (!e->procedure || e->rpc_status != RPC_SUCCESS || !e->result_body.len ||
-        e->result_body.len > LEN_MAX) {
+        e->result_body.len > LEN_MAX || e->procedure->result->roles & ROLE_ENTRY) {
         effect_decode_reply(e);
         return;
     }
