@@ -166,6 +166,10 @@ static int look_at(void *ctx, const struct visit *v)
     case CLASS_OFFSET:
         step->value_at = v->offset;
         return 0;
+    case CLASS_SIZE:
+        step->has |= STEP_SETS_SIZE;
+        step->second_at = v->offset;
+        return 0;
     case CLASS_BOOLEAN: /* the guard; its ctime is the next field */
         if (v->field->role & ROLE_SETS && v->value) {
             step->has |= STEP_GUARDED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/player/places.h
  *
- * Finds in the arguments of a step what fill_in.h replaces.  A dump's arguments are hostile: they
- * are walked to their end, and what has been found lies within them.
+ * Finds in the arguments of a step what fill_in.h replaces, and the size that they set.  A dump's
+ * arguments are hostile: they are walked to their end, and what has been found lies within them.
  *
  * The form of arguments is their length, and those of their words that decide what stands where:
  * booleans, discriminants, counts and lengths.  Arguments of one procedure and one form have their

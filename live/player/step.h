@@ -25,6 +25,8 @@ enum {
     STEP_LISTS = 1 << 5,      /* READDIR, READDIRPLUS: |value_at| as of STEP_CONTINUES, whatever the
                                * cookie is */
     STEP_WITHOUT_OBJECT = 1 << 6, /* NULL: no handle */
+    STEP_SETS_SIZE = 1 << 7,      /* a sattr3 with a size, u64 at |second_at|; never with
+                                   * STEP_HAS_SECOND */
 };
 
 /* Steps are numbered from 0, as the dump's operations.  Everything behind pointers lives in the
@@ -38,7 +40,8 @@ struct step {
     uint32_t credential; /* of script->credentials: not the number of the dump */
     uint32_t status, made, mask;
     uint8_t inferred, unplayable, number; /* |number|: rdump's number of the procedure */
-    uint8_t has;                          /* STEP_ bits; of unplayable steps the last three only */
+    uint8_t has;                          /* STEP_ bits; of unplayable steps only STEP_CHANGES,
+                                           * STEP_LISTS and STEP_WITHOUT_OBJECT */
     uint32_t second_at, value_at;         /* in |arguments|.  |value_at| without such a bit: of the
                                            * offset, u64, of a READ or COMMIT; or 0 */
     uint32_t data_len;

@@ -58,21 +58,9 @@ static void resized(struct object *o, uint64_t size)
     o->size = size;
 }
 
-/* Reads the arguments (not of a WRITE). */
-static void decode_arguments(const struct step *step, struct effect *e)
-{
-    memset(e, 0, sizeof(*e));
-    e->procedure = step->procedure;
-    e->arguments_body = step->arguments;
-    e->arguments_length = step->arguments.len;
-    e->rpc_status = -1;
-    effect_decode(e);
-}
-
 void verdict_contents_learn(struct verdicts *v, const struct step *step, uint32_t new_object)
 {
     enum action action = effect_action(&v->effect);
-    struct effect asked;
     struct object *o;
 
     if (action != ACTION_WRITE && action != ACTION_SET && action != ACTION_MAKE)
@@ -86,9 +74,8 @@ void verdict_contents_learn(struct verdicts *v, const struct step *step, uint32_
         wrote(o, from, end_of(from, v->effect.has_done ? v->effect.done : 0));
         return;
     }
-    decode_arguments(step, &asked);
-    if (asked.asked.bits & ASKED_SIZE)
-        resized(o, asked.asked.size);
+    if (step->has & STEP_SETS_SIZE)
+        resized(o, load_be64(step->arguments.data + step->second_at));
 }
 
 /* How many bytes at the beginning are 0.  Nearly always that is all or none: so all are compared

@@ -95,6 +95,8 @@ static void check(const struct script *s, const struct step *step, uint64_t numb
                 more->dependencies[i] < s->trace.horizon);
     if (step->has & STEP_HAS_SECOND)
         require(step->second_at + UINT64_C(8) <= step->arguments.len);
+    if (step->has & STEP_SETS_SIZE)
+        require(step->second_at + UINT64_C(8) <= step->arguments.len);
     if (step->has & (STEP_CONTINUES | STEP_LISTS) && !step->unplayable)
         require(step->value_at + UINT64_C(16) <= step->arguments.len);
     if (step->has & (STEP_GUARDED | STEP_HAS_DATA))

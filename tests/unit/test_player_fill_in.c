@@ -33,8 +33,8 @@ struct arguments {
     bool of_target;
     struct fill_in with;
     uint32_t numbers[2], handles; /* of the dump */
-    bool has_guard, not_sync;
-    uint64_t cookie, offset; /* |offset|: of a WRITE */
+    bool has_guard, has_size, not_sync;
+    uint64_t cookie, offset, size; /* |offset|: of a WRITE */
     uint32_t data_len;
     uint8_t room[80];
 };
@@ -99,6 +99,9 @@ static void replace(struct arguments *a, struct fill *fill)
         a->offset = fill->value;
     } else if (is_field(fill, "SETATTR3args.guard.check")) {
         a->has_guard = fill->value;
+    } else if (fill->field->cls == CLASS_SIZE) {
+        a->has_size = true;
+        a->size = fill->value;
     } else if (is_field(fill, "SETATTR3args.guard.obj_ctime.seconds")) {
         if (a->of_target)
             fill->value = a->with.ctime.seconds;
@@ -221,7 +224,7 @@ static void same(const struct step *step, const struct fill_in *with, const stru
 
 static void every_procedure(void **state)
 {
-    uint32_t guarded = 0, continued = 0, doubles = 0, procedures = 0;
+    uint32_t guarded = 0, sized = 0, continued = 0, doubles = 0, procedures = 0;
 
     (void)state;
     for (unsigned number = 0; number < 256; number++) {
@@ -248,15 +251,19 @@ static void every_procedure(void **state)
             assert_int_equal(!!(step.has & STEP_HAS_SECOND), a.handles > 1);
             assert_int_equal(!!(step.has & STEP_GUARDED), a.has_guard);
             assert_int_equal(!!(step.has & STEP_CONTINUES), a.cookie != 0);
+            assert_int_equal(!!(step.has & STEP_SETS_SIZE), a.has_size);
             assert_int_equal(step.data_len, a.data_len);
             if (step.has & STEP_HAS_DATA)
                 assert_int_equal(load_be64(dump.data + step.value_at), a.offset);
+            if (step.has & STEP_SETS_SIZE)
+                assert_int_equal(load_be64(dump.data + step.second_at), a.size);
             if (step.has & STEP_LISTS)
                 assert_int_equal(load_be64(dump.data + step.value_at), a.cookie);
             a.of_target = true;
             write_arguments(&a, procedure, &target);
             same(&step, &a.with, &target);
             guarded += a.has_guard;
+            sized += a.has_size;
             continued += a.cookie != 0;
             doubles += a.handles > 1;
             buf_free(&dump);
@@ -264,7 +271,7 @@ static void every_procedure(void **state)
         }
     }
     assert_true(procedures >= 25);
-    assert_true(guarded > 50 && continued > 300 && doubles == 2 * ROUNDS);
+    assert_true(guarded > 50 && sized > 300 && continued > 300 && doubles == 2 * ROUNDS);
 }
 
 static struct step step_of(const char *name, const struct buf *arguments)

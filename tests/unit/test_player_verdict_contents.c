@@ -54,6 +54,8 @@ static void resize(struct lab *l, uint32_t size)
     for (int i = 0; i < 3; i++)
         put_u32(&l->arguments, 0);
     put_u32(&l->arguments, 1);
+    l->step.second_at = (uint32_t)l->arguments.len;
+    l->step.has = STEP_CHANGES | STEP_SETS_SIZE;
     put_u64(&l->arguments, size);
     for (int i = 0; i < 3; i++)
         put_u32(&l->arguments, 0);
@@ -195,6 +197,8 @@ static void made_with_size(void **state)
     for (int i = 0; i < 4; i++)
         put_u32(&l.arguments, 0);
     put_u32(&l.arguments, 1);
+    l.step.second_at = (uint32_t)l.arguments.len;
+    l.step.has = STEP_CHANGES | STEP_SETS_SIZE;
     put_u64(&l.arguments, 8);
     put_u32(&l.arguments, 0);
     put_u32(&l.arguments, 0);
