@@ -188,22 +188,19 @@ static bool read_answer(struct verdicts *v, const struct procedure *procedure,
     return true;
 }
 
+/* The status is another one. */
 static void classify(const struct step *step, struct verdict *to)
 {
-    if (to->status == step->status)
-        return;
     to->class = !step->status ? VERDICT_NEW_ERROR
                 : !to->status ? VERDICT_VANISHED_ERROR
                               : VERDICT_DIFFERENT_ERROR;
     verdict_text_status(step->procedure, step->status, to->status, to->text);
 }
 
-/* Whether the server may answer otherwise soon. */
+/* Whether the server, whose status is another one, may answer otherwise soon. */
 static bool ask_again(const struct verdicts *v, const struct step *step, const struct aside *aside,
                       uint32_t again, struct verdict *to)
 {
-    if (to->status == step->status)
-        return false;
     if (to->status == NFS3ERR_JUKEBOX) {
         to->wait = again < 6 ? JUKEBOX_WAIT << again : JUKEBOX_WAIT_MOST;
         to->wait = to->wait < JUKEBOX_WAIT_MOST ? to->wait : JUKEBOX_WAIT_MOST;
@@ -283,22 +280,24 @@ static int identify(struct verdicts *v, uint64_t number, const struct step *step
     return learn_handle(v, number, step, expected, err);
 }
 
+/* Learns from a success. */
 static int learn(struct verdicts *v, uint64_t number, const struct step *step, struct verdict *to,
                  struct err *err)
 {
     uint32_t new_object = 0;
     int result = 0;
 
-    if (v->effect.succeeded && step->procedure->result->roles & ROLE_NEW_OBJECT)
+    if (step->procedure->result->roles & ROLE_NEW_OBJECT) {
         result = identify(v, number, step, &new_object, err);
-    if (result < 0)
-        return -ERR_SYSTEM;
-    v->identity = verdict_single(v, step, new_object);
-    if (v->effect.succeeded)
+        if (result < 0)
+            return -ERR_SYSTEM;
+        v->identity = verdict_single(v, step, new_object);
+        to->found = new_object;
+        to->learned = v->learned;
+    }
+    if (step->has & STEP_CHANGES)
         verdict_contents_learn(v, step, new_object);
-    to->found = new_object;
-    to->learned = v->learned;
-    to->learned_contents = v->effect.succeeded;
+    to->learned_contents = true;
     return 0;
 }
 
@@ -317,22 +316,24 @@ static int look_up(struct verdicts *v, uint64_t number, struct verdict *to, stru
     return 0;
 }
 
-static int judge(struct verdicts *v, uint64_t number, const struct step *step, struct aside *aside,
-                 struct verdict *to, struct err *err)
+/* A success, as in the trace. */
+static int judge_success(struct verdicts *v, uint64_t number, const struct step *step,
+                         struct aside *aside, struct verdict *to, struct err *err)
 {
-    bool lacks_handle = v->effect.succeeded && v->absent & EXPECT_IDENTITY;
+    enum action action = step->procedure->action;
+    bool lacks_handle = v->absent & EXPECT_IDENTITY;
 
-    if (step->has & STEP_LISTS && v->effect.succeeded &&
-        verdict_listing(v, number, step, aside, to, err) < 0)
-        return -ERR_SYSTEM;
-    if (to->next != NEXT_NOTHING)
-        return 0;
+    if (step->has & STEP_LISTS) {
+        if (verdict_listing(v, number, step, aside, to, err) < 0)
+            return -ERR_SYSTEM;
+        if (to->next != NEXT_NOTHING)
+            return 0;
+    }
     if (step->mask && !(lacks_handle && step->mask == EXPECT_IDENTITY))
         verdict_values(v, step, to);
-    if (effect_action(&v->effect) == ACTION_READ && v->effect.succeeded)
+    if (action == ACTION_READ)
         verdict_contents(v, step, to);
-    if (lacks_handle && effect_action(&v->effect) == ACTION_MAKE &&
-        (step->made || verdict_expected_identity(v, step)))
+    if (lacks_handle && action == ACTION_MAKE && (step->made || verdict_expected_identity(v, step)))
         return look_up(v, number, to, err);
     return 0;
 }
@@ -359,19 +360,26 @@ int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
         if (step->made && !enter_made(v, number, step->made, err))
             result = -ERR_SYSTEM;
     } else {
-        classify(step, to);
-        if (ask_again(v, step, aside, again, to))
-            return 0;
+        if (to->status != step->status) {
+            classify(step, to);
+            if (ask_again(v, step, aside, again, to))
+                return 0;
+        }
         if (v->effect.succeeded)
             result = learn(v, number, step, to, err);
-        if (!result && to->class == VERDICT_AS_RECORDED)
-            result = judge(v, number, step, aside, to, err);
-        else if (!result && step->made && !enter_made(v, number, step->made, err))
-            result = -ERR_SYSTEM;
+        if (!result && to->class != VERDICT_AS_RECORDED) {
+            if (step->made && !enter_made(v, number, step->made, err))
+                result = -ERR_SYSTEM;
+        } else if (!result && v->effect.succeeded) {
+            result = judge_success(v, number, step, aside, to, err);
+        } else if (!result && step->mask) {
+            verdict_values(v, step, to);
+        }
     }
     if (aside && (result < 0 || to->next == NEXT_NOTHING))
         by_number_remove(&v->asides, number, verdict_aside_end);
-    excuse_error(v, step, to);
+    if (to->class != VERDICT_AS_RECORDED)
+        excuse_error(v, step, to);
     return !result && v->no_memory ? err_memory(err, "rules") : result;
 }
 

@@ -2,24 +2,34 @@
 #include "effect/expect.h"
 #include "base/digest.h"
 #include "record/record.h"
-#include "wire/xdr_put.h"
 
-/* Not as XDR: without padding. */
-static void put_text(struct xdr_put *to, struct bytes text)
-{
-    xdr_put_u32(to, text.len);
-    xdr_put_bytes(to, text.data, text.len);
-}
-
-enum { ATTRIBUTES_MOST = 4 + 8 + 4 + 8 + 4 + 8 /* bytes of an object's groups */ };
+enum {
+    ATTRIBUTES_MOST = 4 + 8 + 4 + 8 + 4 + 8, /* bytes of an object's groups */
+    OTHERS_MOST = 4 + 4 + 4 + 8 + 12 + 8,    /* of what is not about attributes, but for a text */
+    LINKS_MOST = 4 * 4,
+    ATTRIBUTES = (1 << 4 * EXPECT_GROUPS) - 1,
+    LINKS = ATTRIBUTES & EXPECT_BESIDE,
+};
 
 /* The places in a fattr3 (RFC 1813 s2.6). */
 enum { AT_TYPE = 0, AT_MODE = 4, AT_NLINK = 8, AT_UID = 12, AT_SIZE = 20, AT_RDEV = 36 };
 
-static uint8_t *copy(uint8_t *to, const uint8_t *from, uint32_t len)
+static inline uint8_t *copy(uint8_t *to, const uint8_t *from, uint32_t len)
 {
     memcpy(to, from, len);
     return to + len;
+}
+
+static inline uint8_t *put32(uint8_t *to, uint32_t value)
+{
+    store_be32(to, value);
+    return to + 4;
+}
+
+static inline uint8_t *put64(uint8_t *to, uint64_t value)
+{
+    store_be64(to, value);
+    return to + 8;
 }
 
 /* Values are in a fattr3 as they are in the digest, most of them: so they are copied.  There is
@@ -29,15 +39,12 @@ static uint8_t *put_attributes(uint8_t *to, uint32_t groups, const uint8_t *fatt
     if (groups & 1 << EXPECT_TYPE) {
         uint32_t type = load_be32(fattr3 + AT_TYPE);
 
-        store_be32(to, type <= OBJECT_FIFO ? type : OBJECT_UNKNOWN);
-        to += 4;
+        to = put32(to, type <= OBJECT_FIFO ? type : OBJECT_UNKNOWN);
         if (type == OBJECT_BLK || type == OBJECT_CHR)
             to = copy(to, fattr3 + AT_RDEV, 8);
     }
-    if (groups & 1 << EXPECT_MODE) {
-        store_be32(to, load_be32(fattr3 + AT_MODE) & 07777);
-        to += 4;
-    }
+    if (groups & 1 << EXPECT_MODE)
+        to = put32(to, load_be32(fattr3 + AT_MODE) & 07777);
     if (groups & 1 << EXPECT_OWNER)
         to = copy(to, fattr3 + AT_UID, 8);
     if (groups & 1 << EXPECT_NLINK)
@@ -47,27 +54,36 @@ static uint8_t *put_attributes(uint8_t *to, uint32_t groups, const uint8_t *fatt
     return to;
 }
 
-/* What is not about attributes. */
-static void put_others(struct xdr_put *to, const struct expect *x)
+/* What is not about attributes.  There is room for OTHERS_MOST bytes and the text. */
+static uint8_t *put_others(uint8_t *to, const struct expect *x)
 {
     const struct effect *e = x->effect;
 
     if (x->mask & EXPECT_IDENTITY)
-        xdr_put_u32(to, x->object);
+        to = put32(to, x->object);
     if (x->mask & EXPECT_ACCESS)
-        xdr_put_u32(to, e->granted);
-    if (x->mask & EXPECT_TEXT)
-        put_text(to, e->link_text);
+        to = put32(to, e->granted);
+    if (x->mask & EXPECT_TEXT) {
+        to = put32(to, e->link_text.len);
+        if (e->link_text.len)
+            to = copy(to, e->link_text.data, e->link_text.len);
+    }
     if (x->mask & EXPECT_READ) {
-        xdr_put_u32(to, (uint32_t)e->done);
-        xdr_put_u32(to, e->eof);
+        to = put32(to, (uint32_t)e->done);
+        to = put32(to, e->eof);
     }
     if (x->mask & EXPECT_NAMES) {
-        xdr_put_u32(to, x->names->count);
-        xdr_put_u64(to, x->names->sum);
+        to = put32(to, x->names->count);
+        to = put64(to, x->names->sum);
     }
     if (x->mask & EXPECT_BEHIND)
-        xdr_put_u64(to, x->names->behind);
+        to = put64(to, x->names->behind);
+    return to;
+}
+
+static inline int make_room(struct buf *buf, size_t most)
+{
+    return most <= buf->cap ? 0 : buf_reserve(buf, most);
 }
 
 void expect_name(struct expect_names *names, struct bytes name, uint32_t object)
@@ -89,32 +105,34 @@ void expect_name(struct expect_names *names, struct bytes name, uint32_t object)
 int expect_digest(const struct expect *x, struct buf *values, struct buf *links, uint64_t *digest)
 {
     static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
-    struct xdr_put to = xdr_put_to(values, XDR_PUT_ANY_LENGTH),
-                   to_links = xdr_put_to(links, XDR_PUT_ANY_LENGTH);
+    size_t text = x->mask & EXPECT_TEXT ? x->effect->link_text.len : 0;
+    uint32_t left = x->mask & ATTRIBUTES;
     uint8_t *at;
 
     *digest = 0;
     values->len = links->len = 0;
-    if (buf_reserve(values, (size_t)4 * ATTRIBUTES_MOST) < 0)
+    if (make_room(values, 4 * ATTRIBUTES_MOST + OTHERS_MOST + text) < 0 ||
+        (left & LINKS && make_room(links, LINKS_MOST) < 0))
         return -1;
     at = values->data;
-    for (int i = 0; i < 4; i++) {
-        uint32_t groups = x->mask >> i * EXPECT_GROUPS & ((1 << EXPECT_GROUPS) - 1);
+    for (const enum whose *whose = order; left; whose++, left >>= EXPECT_GROUPS) {
+        uint32_t groups = left & ((1 << EXPECT_GROUPS) - 1);
         const uint8_t *fattr3;
 
         if (!groups)
             continue;
-        fattr3 = x->effect->fattr3[order[i]];
+        fattr3 = x->effect->fattr3[*whose];
         if (!fattr3)
             return -1;
         at = put_attributes(at, groups, fattr3);
-        if (groups & 1 << EXPECT_LINKS)
-            xdr_put_u32(&to_links, load_be32(fattr3 + AT_NLINK));
+        if (groups & 1 << EXPECT_LINKS) {
+            copy(links->data + links->len, fattr3 + AT_NLINK, 4);
+            links->len += 4;
+        }
     }
+    if (x->mask & ~ATTRIBUTES)
+        at = put_others(at, x);
     values->len = (size_t)(at - values->data);
-    put_others(&to, x);
-    if (to.problem || to_links.problem)
-        return -1;
     if (x->mask & ~EXPECT_BESIDE)
         *digest = XXH3_64bits(values->data, values->len);
     return 0;
