@@ -76,13 +76,25 @@ static inline struct index_place *index_first(const struct index *index, uint32_
     return index_next(index, hash, at);
 }
 
+/* The slot of the first entry under |hash|; INDEX_NONE: there is none. */
+static inline uint32_t index_slot(const struct index *index, uint32_t hash)
+{
+    if (!index->places)
+        return INDEX_NONE;
+    for (uint32_t at = index_home(index, hash);; at = (at + 1) & index->mask) {
+        const struct index_place *place = &index->places[at];
+
+        if (place->slot == INDEX_NONE || place->hash == hash)
+            return place->slot;
+    }
+}
+
 /* The number that |of| is mapped to; 0: none.  Such an index has one entry under each hash. */
 static inline uint32_t index_number(const struct index *index, uint32_t of)
 {
-    uint32_t at;
-    const struct index_place *place = index_first(index, of, &at);
+    uint32_t slot = index_slot(index, of);
 
-    return place ? place->slot : 0;
+    return slot == INDEX_NONE ? 0 : slot;
 }
 
 /* Maps |of| to |to|; 0: to nothing.  An entry that is new needs room. */

@@ -50,12 +50,15 @@ static int make_room(struct index *index, struct err *err)
     return index_reserve(index, 1) < 0 ? err_memory(err, "the table of objects") : 0;
 }
 
-static uint32_t find_number(const struct objects *o, uint32_t number)
+static inline uint32_t find_number(const struct objects *o, uint32_t number)
 {
-    uint32_t at;
-    const struct index_place *place = index_first(&o->by_number, hash_number(number), &at);
+    return index_slot(&o->by_number, hash_number(number));
+}
 
-    return place ? place->slot : NONE;
+static inline bool has_handle(const struct object *object, uint32_t server, struct bytes handle)
+{
+    return object->server == server && object->handle_len == handle.len &&
+           !memcmp(object->handle, handle.data, handle.len);
 }
 
 static struct index_place *find_handle(const struct objects *o, uint32_t hash, uint32_t server,
@@ -65,10 +68,7 @@ static struct index_place *find_handle(const struct objects *o, uint32_t hash, u
     struct index_place *place = index_first(&o->by_handle, hash, &at);
 
     for (; place; place = index_next(&o->by_handle, hash, &at)) {
-        const struct object *object = at_slot(o, place->slot);
-
-        if (object->server == server && object->handle_len == handle.len &&
-            !memcmp(object->handle, handle.data, handle.len))
+        if (has_handle(at_slot(o, place->slot), server, handle))
             return place;
     }
     return NULL;
@@ -123,35 +123,47 @@ struct object *objects_find(struct objects *o, uint32_t number)
     return slot == NONE ? NULL : at_slot(o, slot);
 }
 
-uint32_t objects_expect_handle(const struct objects *o, uint32_t server, struct bytes handle)
+void objects_expect_handle(const struct objects *o, uint32_t server, struct bytes handle,
+                           struct objects_look *look)
 {
-    uint32_t hash = hash_handle(server, handle);
-
-    if (o->by_handle.places)
-        __builtin_prefetch(&o->by_handle.places[index_home(&o->by_handle, hash)]);
-    return hash;
+    look->hash = hash_handle(server, handle);
+    index_prefetch(&o->by_handle, look->hash);
 }
 
-void objects_expect_hash(const struct objects *o, uint32_t hash)
+void objects_expect_look(const struct objects *o, struct objects_look *look)
 {
-    uint32_t at;
-    const struct index_place *place = index_first(&o->by_handle, hash, &at);
-
-    if (place)
-        __builtin_prefetch(at_slot(o, place->slot));
+    look->slot = index_slot(&o->by_handle, look->hash);
+    if (look->slot != NONE)
+        __builtin_prefetch(at_slot(o, look->slot));
 }
 
-uint32_t objects_number_of(const struct objects *o, uint32_t hash, uint32_t server,
-                           struct bytes handle)
+/* Others have a handle of the same hash. */
+static __attribute__((noinline)) uint32_t look_further(const struct objects *o, uint32_t hash,
+                                                       uint32_t server, struct bytes handle)
 {
     const struct index_place *place = find_handle(o, hash, server, handle);
 
     return place ? at_slot(o, place->slot)->number : 0;
 }
 
+uint32_t objects_looked(const struct objects *o, const struct objects_look *look, uint32_t server,
+                        struct bytes handle)
+{
+    const struct object *object;
+
+    if (look->slot == NONE)
+        return 0;
+    object = at_slot(o, look->slot);
+    return has_handle(object, server, handle) ? object->number
+                                              : look_further(o, look->hash, server, handle);
+}
+
 uint32_t objects_number(const struct objects *o, uint32_t server, struct bytes handle)
 {
-    return objects_number_of(o, hash_handle(server, handle), server, handle);
+    struct objects_look look = { .hash = hash_handle(server, handle) };
+
+    look.slot = index_slot(&o->by_handle, look.hash);
+    return objects_looked(o, &look, server, handle);
 }
 
 /* A slot that nobody uses: NONE without memory. */

@@ -46,11 +46,15 @@ void objects_expect_soon(const struct objects *objects, uint32_t number);
 /* The number of the object with this handle on |server| (host of the dump); 0: none. */
 uint32_t objects_number(const struct objects *objects, uint32_t server, struct bytes handle);
 /* The same in three steps, for callers that look for many: the hash, which fetches what the next
- * step reads; that fetches the object; and the number. */
-uint32_t objects_expect_handle(const struct objects *objects, uint32_t server, struct bytes handle);
-void objects_expect_hash(const struct objects *objects, uint32_t hash);
-uint32_t objects_number_of(const struct objects *objects, uint32_t hash, uint32_t server,
-                           struct bytes handle);
+ * step reads; that fetches the object; and the number.  In between, nothing may be changed. */
+struct objects_look {
+    uint32_t hash, slot; /* |slot|: the first object with such a handle, if any */
+};
+void objects_expect_handle(const struct objects *objects, uint32_t server, struct bytes handle,
+                           struct objects_look *look);
+void objects_expect_look(const struct objects *objects, struct objects_look *look);
+uint32_t objects_looked(const struct objects *objects, const struct objects_look *look,
+                        uint32_t server, struct bytes handle);
 /* Adds an object, of the tree and without a handle, or finds it.  NULL: no memory. */
 struct object *objects_add(struct objects *objects, uint32_t number, struct err *err);
 /* Sets its handle.  objects_number finds this object by it from now on, also if another object has

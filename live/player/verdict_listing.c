@@ -20,7 +20,7 @@ enum { GROUP = 16 };
 struct listed {
     struct bytes name, handle;
     uint64_t cookie;
-    uint32_t hash; /* of the handle */
+    struct objects_look look; /* for the handle */
 };
 
 /* One reply. */
@@ -159,7 +159,7 @@ static void add_name(struct run *r, const struct listed *entry)
 
     if (entry->handle.len && r->names.sums.has_behind)
         object = verdict_single(
-            r->v, r->step, objects_number_of(objects, entry->hash, r->step->server, entry->handle));
+            r->v, r->step, objects_looked(objects, &entry->look, r->step->server, entry->handle));
     else if (!entry->handle.len)
         r->names.no_handles = true;
     expect_name(&r->names.sums, entry->name, object);
@@ -207,7 +207,7 @@ static void add_group(struct run *r)
 {
     for (uint32_t i = 0; i < r->grouped; i++)
         if (r->group[i].handle.len)
-            objects_expect_hash(r->v->setup.objects, r->group[i].hash);
+            objects_expect_look(r->v->setup.objects, &r->group[i].look);
     for (uint32_t i = 0; i < r->grouped; i++)
         add_entry(r, &r->group[i]);
     r->grouped = 0;
@@ -222,7 +222,7 @@ static int each_entry(void *ctx, const struct effect_entry *entry)
     to->handle = entry->handle;
     to->cookie = entry->cookie;
     if (entry->handle.len)
-        to->hash = objects_expect_handle(r->v->setup.objects, r->step->server, entry->handle);
+        objects_expect_handle(r->v->setup.objects, r->step->server, entry->handle, &to->look);
     if (r->grouped == GROUP)
         add_group(r);
     return 0;

@@ -33,6 +33,7 @@ static void check(const struct index *index, bool crowded)
 
     for (uint32_t i = 0; i < NUMBERS; i++) {
         assert_int_equal(index_number(index, number(i, crowded)), oracle[i]);
+        assert_int_equal(index_slot(index, number(i, crowded)), oracle[i] ? oracle[i] : INDEX_NONE);
         used += oracle[i] != 0;
     }
     assert_int_equal(index->used, used);
