@@ -158,32 +158,43 @@ static void begin(struct verdicts *v, const struct procedure *procedure, struct 
     to->text[0] = '\0';
 }
 
+/* Why it is not one. */
+static __attribute__((noinline)) bool refuse(const struct verdicts *v,
+                                             const struct rpc_answer *answer, struct verdict *to)
+{
+    if (answer->outcome != RPC_ANSWERED || answer->header->status != RPC_SUCCESS)
+        verdict_text_unanswered(answer, to->text);
+    else
+        verdict_text_malformed(&v->effect, to->text);
+    to->class = VERDICT_UNANSWERED;
+    return false;
+}
+
 /* Reads the answer into |v->effect|.  Returns false if it is none, and says why. */
-static bool read_answer(struct verdicts *v, const struct procedure *procedure,
-                        const struct rpc_answer *answer, struct verdict *to)
+static inline __attribute__((always_inline)) bool read_answer(struct verdicts *v,
+                                                              const struct procedure *procedure,
+                                                              const struct rpc_answer *answer,
+                                                              bool by_form, struct verdict *to)
 {
     struct effect *e = &v->effect;
     bool has_status = procedure->result->roles & ROLE_STATUS;
 
     begin(v, procedure, to);
-    to->class = VERDICT_UNANSWERED;
-    if (answer->outcome != RPC_ANSWERED || answer->header->status != RPC_SUCCESS) {
-        verdict_text_unanswered(answer, to->text);
-        return false;
-    }
+    if (answer->outcome != RPC_ANSWERED || answer->header->status != RPC_SUCCESS)
+        return refuse(v, answer, to);
     e->result_body = answer->body;
     e->rpc_status = RPC_SUCCESS;
     e->status = has_status && answer->body.len >= 4 ? load_be32(answer->body.data) : 0;
-    shapes_decode_reply(&v->shapes, e);
-    if (e->result != WALK_OK) {
-        verdict_text_malformed(e, to->text);
-        return false;
-    }
-    to->class = VERDICT_AS_RECORDED;
+    if (by_form)
+        shapes_decode_reply(&v->shapes, e);
+    else
+        effect_decode_reply(e);
+    if (e->result != WALK_OK)
+        return refuse(v, answer, to);
     to->status = (uint32_t)e->status;
-    if (effect_action(e) == ACTION_READ)
+    if (procedure->action == ACTION_READ)
         to->bytes = e->contents.len;
-    else if (effect_action(e) == ACTION_WRITE && e->has_done)
+    else if (procedure->action == ACTION_WRITE && e->has_done)
         to->bytes = (uint32_t)e->done;
     return true;
 }
@@ -195,6 +206,15 @@ static void classify(const struct step *step, struct verdict *to)
                 : !to->status ? VERDICT_VANISHED_ERROR
                               : VERDICT_DIFFERENT_ERROR;
     verdict_text_status(step->procedure, step->status, to->status, to->text);
+}
+
+/* The same for calls that are too few to come in forms. */
+static __attribute__((noinline)) bool read_other(struct verdicts *v,
+                                                 const struct procedure *procedure,
+                                                 const struct rpc_answer *answer,
+                                                 struct verdict *to)
+{
+    return read_answer(v, procedure, answer, false, to);
 }
 
 /* Whether the server, whose status is another one, may answer otherwise soon. */
@@ -281,8 +301,8 @@ static int identify(struct verdicts *v, uint64_t number, const struct step *step
 }
 
 /* Learns from a success. */
-static int learn(struct verdicts *v, uint64_t number, const struct step *step, struct verdict *to,
-                 struct err *err)
+static inline int learn(struct verdicts *v, uint64_t number, const struct step *step,
+                        struct verdict *to, struct err *err)
 {
     uint32_t new_object = 0;
     int result = 0;
@@ -321,15 +341,18 @@ static int judge_success(struct verdicts *v, uint64_t number, const struct step 
                          struct aside *aside, struct verdict *to, struct err *err)
 {
     enum action action = step->procedure->action;
-    bool lacks_handle = v->absent & EXPECT_IDENTITY;
+    bool lacks_handle;
 
+    if (learn(v, number, step, to, err) < 0)
+        return -ERR_SYSTEM;
     if (step->has & STEP_LISTS) {
         if (verdict_listing(v, number, step, aside, to, err) < 0)
             return -ERR_SYSTEM;
         if (to->next != NEXT_NOTHING)
             return 0;
     }
-    if (step->mask && !(lacks_handle && step->mask == EXPECT_IDENTITY))
+    lacks_handle = v->absent & EXPECT_IDENTITY;
+    if (!(lacks_handle && step->mask == EXPECT_IDENTITY))
         verdict_values(v, step, to);
     if (action == ACTION_READ)
         verdict_contents(v, step, to);
@@ -341,12 +364,35 @@ static int judge_success(struct verdicts *v, uint64_t number, const struct step 
 /* Rules may allow an error that the trace does not have, or has. */
 static void excuse_error(struct verdicts *v, const struct step *step, struct verdict *to)
 {
-    if (to->class != VERDICT_NEW_ERROR && to->class != VERDICT_VANISHED_ERROR &&
-        to->class != VERDICT_DIFFERENT_ERROR)
-        return;
     to->without_rules = to->class;
     if (verdict_rules_status(v, step, to))
         to->class = VERDICT_AS_RECORDED;
+}
+
+/* Nothing shows what the step should have made. */
+static int made_nothing(struct verdicts *v, uint64_t number, const struct step *step,
+                        struct err *err)
+{
+    return step->made && !enter_made(v, number, step->made, err) ? -ERR_SYSTEM : 0;
+}
+
+/* The status is another one.  Kept apart from what is judged all the time. */
+static __attribute__((noinline)) int judge_status(struct verdicts *v, uint64_t number,
+                                                  const struct step *step,
+                                                  const struct aside *aside, uint32_t again,
+                                                  struct verdict *to, struct err *err)
+{
+    int result = 0;
+
+    classify(step, to);
+    if (ask_again(v, step, aside, again, to))
+        return 0;
+    if (v->effect.succeeded)
+        result = learn(v, number, step, to, err);
+    if (!result)
+        result = made_nothing(v, number, step, err);
+    excuse_error(v, step, to);
+    return result;
 }
 
 int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
@@ -356,30 +402,16 @@ int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
     struct aside *aside = by_number_find(&v->asides, number);
     int result = 0;
 
-    if (!read_answer(v, step->procedure, answer, to)) {
-        if (step->made && !enter_made(v, number, step->made, err))
-            result = -ERR_SYSTEM;
-    } else {
-        if (to->status != step->status) {
-            classify(step, to);
-            if (ask_again(v, step, aside, again, to))
-                return 0;
-        }
-        if (v->effect.succeeded)
-            result = learn(v, number, step, to, err);
-        if (!result && to->class != VERDICT_AS_RECORDED) {
-            if (step->made && !enter_made(v, number, step->made, err))
-                result = -ERR_SYSTEM;
-        } else if (!result && v->effect.succeeded) {
-            result = judge_success(v, number, step, aside, to, err);
-        } else if (!result && step->mask) {
-            verdict_values(v, step, to);
-        }
-    }
+    if (!read_answer(v, step->procedure, answer, true, to))
+        result = made_nothing(v, number, step, err);
+    else if (to->status != step->status)
+        result = judge_status(v, number, step, aside, again, to, err);
+    else if (v->effect.succeeded)
+        result = judge_success(v, number, step, aside, to, err);
+    else
+        verdict_values(v, step, to);
     if (aside && (result < 0 || to->next == NEXT_NOTHING))
         by_number_remove(&v->asides, number, verdict_aside_end);
-    if (to->class != VERDICT_AS_RECORDED)
-        excuse_error(v, step, to);
     return !result && v->no_memory ? err_memory(err, "rules") : result;
 }
 
@@ -408,7 +440,7 @@ int verdict_looked_up(struct verdicts *v, uint64_t number, const struct step *st
     struct verdict of_lookup;
     int result = 0;
 
-    if (read_answer(v, lookup, answer, &of_lookup) && v->effect.succeeded &&
+    if (read_other(v, lookup, answer, &of_lookup) && v->effect.succeeded &&
         v->effect.new_handle.len)
         result = identify(v, number, step, &found, err);
     *to = (struct verdict){ .class = VERDICT_AS_RECORDED, .status = step->status };
@@ -430,7 +462,7 @@ int verdict_looked_up(struct verdicts *v, uint64_t number, const struct step *st
         verdict_text_status(lookup, NFS3_OK, of_lookup.status, of_lookup.text);
     snprintf(to->text, sizeof(to->text),
              "the reply has no handle, and LOOKUP does not find the name: %.180s", of_lookup.text);
-    return step->made && !enter_made(v, number, step->made, err) ? -ERR_SYSTEM : 0;
+    return made_nothing(v, number, step, err);
 }
 
 int verdict_learn(struct verdicts *v, const struct step *step, uint32_t object,
@@ -443,7 +475,7 @@ int verdict_learn(struct verdicts *v, const struct step *step, uint32_t object,
 
     (void)step;
     (void)err;
-    if (o && read_answer(v, getattr, answer, &of_getattr) &&
+    if (o && read_other(v, getattr, answer, &of_getattr) &&
         effect_attributes(&v->effect, OF_OBJECT, &a) && !a.is_over) {
         o->ctime =
             (struct nfstime3){ (uint32_t)(a.ctime / 1000000000), (uint32_t)(a.ctime % 1000000000) };

@@ -102,7 +102,8 @@ static void by_groups(struct verdicts *v, const struct step *step, struct expect
 }
 
 /* Link counts of directories: step->more->links has one for each of their bits. */
-static void links(struct verdicts *v, const struct step *step, struct verdict *to)
+static __attribute__((noinline)) void links(struct verdicts *v, const struct step *step,
+                                            struct verdict *to)
 {
     static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
     struct bytes left = step->more->links;
@@ -123,9 +124,9 @@ static void links(struct verdicts *v, const struct step *step, struct verdict *t
     }
 }
 
-/* The digest is not to be had, or not the expected one. */
-static void explain(struct verdicts *v, const struct step *step, struct expect *x, bool whole,
-                    struct verdict *to)
+/* The digest is not to be had (not |whole|), or not the expected one. */
+static __attribute__((noinline)) void explain(struct verdicts *v, const struct step *step,
+                                              struct expect *x, bool whole, struct verdict *to)
 {
     uint32_t covered = step->mask & ~EXPECT_BESIDE;
     struct bytes values[BITS];

@@ -20,16 +20,16 @@ static unsigned place_of_form(const struct effect *e)
     return hash * UINT32_C(0x9e3779b1) >> 24;
 }
 
-static bool has_form(const struct shape *s, const struct effect *e)
+static inline bool has_form(const struct shape *s, const struct effect *e)
 {
+    const struct shape_word *word = s->words, *end = word + s->word_count;
     const uint8_t *data = e->result_body.data;
 
     if (s->procedure != e->procedure || s->len != e->result_body.len)
         return false;
-    for (unsigned i = 0; i < s->word_count; i++)
-        if (load_be32(data + s->words[i].at) != s->words[i].value)
-            return false;
-    return true;
+    while (word < end && load_be32(data + word->at) == word->value)
+        word++;
+    return word == end;
 }
 
 static struct bytes bytes_at(const uint8_t *data, shape_place at, uint16_t len)

@@ -32,7 +32,7 @@ struct shape {
     shape_place fattr3[WHOSE_MAX], wcc_attr[WHOSE_MAX];
     shape_place done, granted, eof, link_text, new_handle, contents;
     uint16_t link_text_len, new_handle_len, contents_len;
-    struct {
+    struct shape_word {
         shape_place at;
         uint32_t value;
     } words[SHAPE_WORDS];
