@@ -336,16 +336,16 @@ static int look_up(struct verdicts *v, uint64_t number, struct verdict *to, stru
     return 0;
 }
 
-/* A success, as in the trace. */
-static int judge_success(struct verdicts *v, uint64_t number, const struct step *step,
-                         struct aside *aside, struct verdict *to, struct err *err)
+/* The status is that of the trace. */
+static int judge(struct verdicts *v, uint64_t number, const struct step *step, struct aside *aside,
+                 struct verdict *to, struct err *err)
 {
     enum action action = step->procedure->action;
-    bool lacks_handle;
+    bool succeeded = v->effect.succeeded, lacks_handle;
 
-    if (learn(v, number, step, to, err) < 0)
+    if (succeeded && learn(v, number, step, to, err) < 0)
         return -ERR_SYSTEM;
-    if (step->has & STEP_LISTS) {
+    if (step->has & STEP_LISTS && succeeded) {
         if (verdict_listing(v, number, step, aside, to, err) < 0)
             return -ERR_SYSTEM;
         if (to->next != NEXT_NOTHING)
@@ -354,7 +354,7 @@ static int judge_success(struct verdicts *v, uint64_t number, const struct step 
     lacks_handle = v->absent & EXPECT_IDENTITY;
     if (!(lacks_handle && step->mask == EXPECT_IDENTITY))
         verdict_values(v, step, to);
-    if (action == ACTION_READ)
+    if (action == ACTION_READ && succeeded)
         verdict_contents(v, step, to);
     if (lacks_handle && action == ACTION_MAKE && (step->made || verdict_expected_identity(v, step)))
         return look_up(v, number, to, err);
@@ -406,10 +406,8 @@ int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
         result = made_nothing(v, number, step, err);
     else if (to->status != step->status)
         result = judge_status(v, number, step, aside, again, to, err);
-    else if (v->effect.succeeded)
-        result = judge_success(v, number, step, aside, to, err);
     else
-        verdict_values(v, step, to);
+        result = judge(v, number, step, aside, to, err);
     if (aside && (result < 0 || to->next == NEXT_NOTHING))
         by_number_remove(&v->asides, number, verdict_aside_end);
     return !result && v->no_memory ? err_memory(err, "rules") : result;
