@@ -86,10 +86,8 @@ static void by_groups(struct verdicts *v, const struct step *step, struct expect
     uint32_t mask = step->mask & ~(EXPECT_BESIDE | v->ignore | v->absent);
 
     for (unsigned bit = 0; bit < BITS; bit++) {
-        uint64_t digest;
-
         x->mask = mask & UINT32_C(1) << bit;
-        if (!x->mask || expect_digest(x, &v->values, &v->links, &digest) < 0)
+        if (!x->mask || expect_values(x, &v->values, &v->links) < 0)
             continue; /* absent */
         if (v->values.len != values[bit].len ||
             memcmp(v->values.data, values[bit].data, v->values.len) != 0)

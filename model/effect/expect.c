@@ -102,14 +102,13 @@ void expect_name(struct expect_names *names, struct bytes name, uint32_t object)
     names->behind += XXH3_64bits(both, sizeof(both));
 }
 
-int expect_digest(const struct expect *x, struct buf *values, struct buf *links, uint64_t *digest)
+int expect_values(const struct expect *x, struct buf *values, struct buf *links)
 {
     static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
     size_t text = x->mask & EXPECT_TEXT ? x->effect->link_text.len : 0;
     uint32_t left = x->mask & ATTRIBUTES;
     uint8_t *at;
 
-    *digest = 0;
     values->len = links->len = 0;
     if (make_room(values, 4 * ATTRIBUTES_MOST + OTHERS_MOST + text) < 0 ||
         (left & LINKS && make_room(links, LINKS_MOST) < 0))
@@ -133,6 +132,14 @@ int expect_digest(const struct expect *x, struct buf *values, struct buf *links,
     if (x->mask & ~ATTRIBUTES)
         at = put_others(at, x);
     values->len = (size_t)(at - values->data);
+    return 0;
+}
+
+int expect_digest(const struct expect *x, struct buf *values, struct buf *links, uint64_t *digest)
+{
+    *digest = 0;
+    if (expect_values(x, values, links) < 0)
+        return -1;
     if (x->mask & ~EXPECT_BESIDE)
         *digest = XXH3_64bits(values->data, values->len);
     return 0;

@@ -66,6 +66,8 @@ struct expect {
 /* Puts the values that the digest covers into |values|, and link counts of directories into
  * |links|.  Empties both first.  Returns 0, or -1 without memory or if attributes of the mask are
  * missing. */
+int expect_values(const struct expect *expect, struct buf *values, struct buf *links);
+/* The same, with their digest; 0 if it covers nothing of the mask. */
 int expect_digest(const struct expect *expect, struct buf *values, struct buf *links,
                   uint64_t *digest);
 
