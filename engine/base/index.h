@@ -84,7 +84,7 @@ static inline uint32_t index_slot(const struct index *index, uint32_t hash)
     for (uint32_t at = index_home(index, hash);; at = (at + 1) & index->mask) {
         const struct index_place *place = &index->places[at];
 
-        if (place->slot == INDEX_NONE || place->hash == hash)
+        if (place->hash == hash || place->slot == INDEX_NONE)
             return place->slot;
     }
 }

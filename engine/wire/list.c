@@ -96,28 +96,25 @@ static inline bool is_above_bound(const struct list_part *part, uint32_t len)
     return part->size && len > part->size;
 }
 
-/* Reads an element that is like the last one but for the length of part |varies|.  Returns NULL if
- * it is not like that, or not whole. */
-static const uint8_t *read_alike(struct list_form *form, const uint8_t *at, const uint8_t *end)
+/* Returns the end of part |varies| of an element that is like the last one but for the length of
+ * that part, |*len|; NULL: it is not like that, or not whole. */
+static inline const uint8_t *find_tail(const struct list_form *form, const uint8_t *at,
+                                       const uint8_t *end, uint32_t *len)
 {
     uint64_t left = (uint64_t)(end - at), before = form->lead_len;
+    const struct list_word *word = form->words, *words_end = word + form->word_count;
     const uint8_t *tail;
-    uint32_t len;
 
     if (left < before)
         return NULL;
-    len = load_be32(at + before - 4);
-    if (is_above_bound(&form->parts[form->varies], len) ||
-        left < before + padded(len) + form->tail_len)
+    *len = load_be32(at + before - 4);
+    if (is_above_bound(&form->parts[form->varies], *len) ||
+        left < before + padded(*len) + form->tail_len)
         return NULL;
-    tail = at + before + padded(len);
-    for (uint32_t i = 0; i < form->word_count; i++)
-        if (load_be32(tail + form->words[i].at) != form->words[i].value)
-            return NULL;
-    form->lead = at;
-    form->tail = tail;
-    form->places[form->varies].len = len;
-    return tail + form->tail_len;
+    tail = at + before + padded(*len);
+    while (word < words_end && load_le32(tail + word->at) == word->value)
+        word++;
+    return word == words_end ? tail : NULL;
 }
 
 /* Reads an element part by part, and notes where they are.  Kept apart from list_element, which
@@ -138,7 +135,7 @@ static __attribute__((noinline)) const uint8_t *read_any(struct list_form *form,
             len = load_be32(at);
             if (i > form->varies)
                 form->words[form->word_count++] =
-                    (struct list_word){ (uint32_t)(at - form->tail), len };
+                    (struct list_word){ (uint32_t)(at - form->tail), load_le32(at) };
             at += 4;
         }
         if (part->kind == LIST_CHOICE) {
@@ -165,7 +162,29 @@ static __attribute__((noinline)) const uint8_t *read_any(struct list_form *form,
 
 const uint8_t *list_element(struct list_form *form, const uint8_t *at, const uint8_t *end)
 {
-    const uint8_t *next = form->repeats ? read_alike(form, at, end) : NULL;
+    uint32_t len;
+    const uint8_t *tail = form->repeats ? find_tail(form, at, end, &len) : NULL;
 
-    return next ? next : read_any(form, at, end);
+    if (!tail)
+        return read_any(form, at, end);
+    form->lead = at;
+    form->tail = tail;
+    form->places[form->varies].len = len;
+    return tail + form->tail_len;
+}
+
+const uint8_t *list_pass(struct list_form *form, const uint8_t *at, const uint8_t *end,
+                         uint32_t *count)
+{
+    while (end - at >= 4 && load_be32(at) == 1) {
+        uint32_t len;
+        const uint8_t *tail = form->repeats ? find_tail(form, at + 4, end, &len) : NULL;
+        const uint8_t *next = tail ? tail + form->tail_len : read_any(form, at + 4, end);
+
+        if (!next)
+            break;
+        at = next;
+        ++*count;
+    }
+    return at;
 }

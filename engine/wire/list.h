@@ -37,7 +37,7 @@ struct list_place {
 
 /* A length or a choice behind the part that varies: what the last element had there. */
 struct list_word {
-    uint32_t at, value;
+    uint32_t at, value; /* |value|: little-endian, since it is compared only */
 };
 
 struct list_form {
@@ -60,6 +60,12 @@ bool list_form(struct list_form *form, const struct type *element);
 /* Reads the element at |at|.  Returns the element's end, or NULL if it is not valid or not whole
  * before |end|. */
 const uint8_t *list_element(struct list_form *form, const uint8_t *at, const uint8_t *end);
+
+/* Passes over elements, from the boolean before the first one on, and counts them.  Returns the
+ * first boolean that is not 1, or behind which there is no valid and whole element; or what stands
+ * in its place. */
+const uint8_t *list_pass(struct list_form *form, const uint8_t *at, const uint8_t *end,
+                         uint32_t *count);
 
 /* Returns the bytes of part |i| of the element that was read last, without length and padding; no
  * bytes if the part is not there. */

@@ -167,15 +167,7 @@ static uint32_t pass_elements(struct cursor *c, const struct type *element, uint
 
     if (((element->roles | c->field->role | c->every) & c->wanted) || !list_form(&form, element))
         return index;
-    while (end - at >= 4 && load_be32(at) == 1) {
-        const uint8_t *next = list_element(&form, at + 4, end);
-
-        if (!next)
-            break;
-        at = next;
-        index++;
-    }
-    c->pos = (uint32_t)(at - c->data);
+    c->pos = (uint32_t)(list_pass(&form, at, end, &index) - c->data);
     return index;
 }
 

@@ -27,7 +27,7 @@ static inline bool has_form(const struct shape *s, const struct effect *e)
 
     if (s->procedure != e->procedure || s->len != e->result_body.len)
         return false;
-    while (word < end && load_be32(data + word->at) == word->value)
+    while (word < end && load_le32(data + word->at) == word->value)
         word++;
     return word == end;
 }
@@ -71,7 +71,7 @@ static int note_word(struct shape *s, uint32_t at, const uint8_t *data)
     if (s->word_count == SHAPE_WORDS)
         return 1;
     s->words[s->word_count].at = (shape_place)at;
-    s->words[s->word_count++].value = load_be32(data);
+    s->words[s->word_count++].value = load_le32(data);
     return 0;
 }
 

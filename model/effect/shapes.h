@@ -34,7 +34,7 @@ struct shape {
     uint16_t link_text_len, new_handle_len, contents_len;
     struct shape_word {
         shape_place at;
-        uint32_t value;
+        uint32_t value; /* little-endian, since it is compared only */
     } words[SHAPE_WORDS];
 };
 
