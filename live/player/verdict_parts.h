@@ -10,6 +10,7 @@
  *     verdict_rules.c     differences that rules allow
  *     verdict_text.c      words
  *     verdict_lesson.c    what other players have to know
+ *     verdict_numbers.c   elements by the numbers of steps
  */
 #ifndef NFSDIGEST_PLAYER_VERDICT_PARTS_H
 #define NFSDIGEST_PLAYER_VERDICT_PARTS_H
@@ -29,6 +30,9 @@ struct by_number {
 
 void *by_number_find(const struct by_number *all, uint64_t number);
 void *by_number_add(struct by_number *all, uint64_t number); /* NULL: no memory */
+/* |end| frees what the element points to. */
+void by_number_remove(struct by_number *all, uint64_t number, void (*end)(void *element));
+void by_number_free(struct by_number *all, void (*end)(void *element));
 
 /* The names of a listing so far. */
 struct listing_names {
