@@ -21,15 +21,12 @@ static int64_t highest_of(const struct histogram *h, unsigned slot)
     return slot == HISTOGRAM_SLOTS - 1 || value > h->most ? h->most : value;
 }
 
-void histogram_add(struct histogram *h, int64_t ns)
+void histogram_widen(struct histogram *h, int64_t ns)
 {
     if (!h->count || ns < h->least)
         h->least = ns;
     if (!h->count || ns > h->most)
         h->most = ns;
-    h->count++;
-    h->sum += ns < 0 ? 0 : (uint64_t)ns;
-    h->slot[histogram_slot(ns)]++;
 }
 
 void histogram_merge(struct histogram *to, const struct histogram *from)

@@ -17,9 +17,11 @@ enum {
     HISTOGRAM_SLOTS = HISTOGRAM_PARTS * HISTOGRAM_POWERS
 };
 
+/* All zeros: an empty one. */
 struct histogram {
-    uint64_t count, sum;
+    uint64_t count;
     int64_t least, most;
+    uint64_t sum;
     uint64_t slot[HISTOGRAM_SLOTS];
 };
 
@@ -28,12 +30,9 @@ struct histogram {
 static inline unsigned histogram_slot(int64_t ns)
 {
     uint64_t value = ns < 0 ? 0 : (uint64_t)ns;
-    unsigned power;
+    unsigned power = 63 - 6 - (unsigned)__builtin_clzll(value | HISTOGRAM_PARTS);
 
-    if (value < HISTOGRAM_PARTS)
-        return (unsigned)value;
-    power = 63 - (unsigned)__builtin_clzll(value) - 6;
-    if (power > HISTOGRAM_POWERS - 2)
+    if (value >> (HISTOGRAM_POWERS + 5)) /* rare: those below need no further branch */
         return HISTOGRAM_SLOTS - 1;
     return power * HISTOGRAM_PARTS + (unsigned)(value >> power);
 }
@@ -45,7 +44,18 @@ static inline void histogram_expect(const struct histogram *h, int64_t ns)
     __builtin_prefetch(&h->slot[histogram_slot(ns)], 1);
 }
 
-void histogram_add(struct histogram *h, int64_t ns);
+/* |ns| is below |least| or above |most|: histogram_add's own. */
+void histogram_widen(struct histogram *h, int64_t ns);
+/* It is called several times for each operation of a replay. */
+static inline void histogram_add(struct histogram *h, int64_t ns)
+{
+    if (ns < h->least || ns > h->most)
+        histogram_widen(h, ns);
+    h->count++;
+    h->sum += ns < 0 ? 0 : (uint64_t)ns;
+    h->slot[histogram_slot(ns)]++;
+}
+
 void histogram_merge(struct histogram *to, const struct histogram *from);
 /* What was added to |now| since it was like |before|.  Of |least| and |most|, only the limits of
  * their slots are known. */
