@@ -120,7 +120,7 @@ static bool is_example(const struct tally *t, enum verdict_class class)
     uint64_t others =
         t->class[VERDICT_SKIPPED] + t->class[VERDICT_UNPLAYABLE] + t->class[VERDICT_NOT_PLAYED];
 
-    if (class == VERDICT_AS_RECORDED || t->example_count == TALLY_EXAMPLES)
+    if (t->example_count == TALLY_EXAMPLES)
         return false;
     return !tally_left_out(class) || others <= TALLY_LEFT_OUT;
 }
@@ -145,11 +145,12 @@ static void add_example(struct tally *t, const struct done *d)
     snprintf(x->text, sizeof(x->text), "%s", d->verdict->text);
 }
 
+/* There are some. */
 static void add_rules(struct tally *t, const struct done *d)
 {
     const struct verdict *v = d->verdict;
 
-    t->explained += v->rule_count && !verdict_differs(v->class);
+    t->explained += !verdict_differs(v->class);
     for (uint32_t i = 0; i < v->rule_count; i++) {
         struct tally_rule *rule;
 
@@ -172,11 +173,9 @@ static void add_rules(struct tally *t, const struct done *d)
 
 /* --- parts of the run */
 
-static struct tally_span joined(struct tally_span first, struct tally_span second, int64_t length)
+static struct tally_span joined(struct tally_span first, struct tally_span second)
 {
-    /* |second.begun| were not outstanding in the first half */
-    return (struct tally_span){ first.begun + second.begun,
-                                first.rest + second.rest - length * second.begun };
+    return (struct tally_span){ first.begun + second.begun, first.times + second.times };
 }
 
 void tally_join(struct tally *t)
@@ -193,8 +192,8 @@ void tally_join(struct tally *t)
             both.errors += second->errors;
             both.bytes += second->bytes;
             both.trace_done += second->trace_done;
-            both.busy = joined(both.busy, second->busy, t->interval_length);
-            both.trace_busy = joined(both.trace_busy, second->trace_busy, t->interval_length);
+            both.busy = joined(both.busy, second->busy);
+            both.trace_busy = joined(both.trace_busy, second->trace_busy);
         }
         t->interval[i] = both;
     }
@@ -202,70 +201,81 @@ void tally_join(struct tally *t)
     t->interval_count = half;
     t->interval_length *= 2;
     t->joins++;
+    t->sent_at.end = t->answered_at.end = t->planned_at.end = t->trace_at.end = 0;
 }
 
-/* The number of the interval in which |time| lies.  There are four for each operation, so the
- * division is one by a constant. */
-static inline uint64_t place_of(const struct tally *t, int64_t time)
+/* Looks for another interval than that of the last time.  Joins intervals, if there are not enough.
+ */
+static __attribute__((noinline)) void move(struct tally *t, struct tally_place *place, int64_t time)
 {
-    return (uint64_t)time / FIRST_LENGTH >> t->joins;
-}
+    uint64_t at;
 
-/* Adds the time from |from| to |to| to the intervals in which it lies: to the first and the last
- * one only, however many there are.  Returns the number of the last one. */
-static uint32_t add_busy(struct tally *t, int64_t from, int64_t to, bool trace)
-{
-    struct tally_span *first, *last;
-    uint64_t at, begin;
-
-    from = from < 0 ? 0 : from;
-    to = to < 0 ? 0 : to;
-    while ((at = place_of(t, to)) >= TALLY_INTERVALS)
+    while ((at = (uint64_t)time / FIRST_LENGTH >> t->joins) >= TALLY_INTERVALS)
         tally_join(t);
     if (at >= t->interval_count)
         t->interval_count = (uint32_t)at + 1;
-    if (from >= to)
-        return (uint32_t)at;
-    begin = place_of(t, from);
-    first = trace ? &t->interval[begin].trace_busy : &t->interval[begin].busy;
-    last = trace ? &t->interval[at].trace_busy : &t->interval[at].busy;
-    first->begun++;
-    first->rest -= from - (int64_t)begin * t->interval_length;
-    last->begun--;
-    last->rest += to - (int64_t)at * t->interval_length;
-    return (uint32_t)at;
+    place->interval = &t->interval[at];
+    place->end = (int64_t)(at + 1) * t->interval_length;
 }
 
-static void add_to_intervals(struct tally *t, const struct done *d)
+/* The interval in which |time|, which is not below 0, lies. */
+static inline struct tally_interval *interval_of(struct tally *t, struct tally_place *place,
+                                                 int64_t time)
 {
-    struct tally_interval *interval = &t->interval[add_busy(t, d->sent, d->answered, false)];
+    if ((uint64_t)(place->end - time - 1) >= (uint64_t)t->interval_length)
+        move(t, place, time);
+    return place->interval;
+}
+
+static inline void begins(struct tally_span *span, int64_t time)
+{
+    span->begun++;
+    span->times -= (uint64_t)time;
+}
+
+static inline void ends(struct tally_span *span, int64_t time)
+{
+    span->begun--;
+    span->times += (uint64_t)time;
+}
+
+/* The end of what was outstanding first: that may join intervals. */
+static inline void add_to_intervals(struct tally *t, const struct done *d)
+{
+    struct tally_interval *interval = interval_of(t, &t->answered_at, d->answered);
     int64_t latency = d->step->latency;
 
     interval->done++;
     interval->errors += verdict_differs(d->verdict->class);
     interval->bytes += d->verdict->bytes;
+    ends(&interval->busy, d->answered);
+    begins(&interval_of(t, &t->sent_at, d->sent)->busy, d->sent);
     if (d->planned < 0 || latency < 0)
         return;
-    latency = latency < LATENCY_MOST ? latency : LATENCY_MOST;
-    t->interval[add_busy(t, d->planned, d->planned + latency, true)].trace_done++;
+    latency = d->planned + (latency < LATENCY_MOST ? latency : LATENCY_MOST);
+    interval = interval_of(t, &t->trace_at, latency);
+    interval->trace_done++;
+    ends(&interval->trace_busy, latency);
+    begins(&interval_of(t, &t->planned_at, d->planned)->trace_busy, d->planned);
 }
 
 void tally_busy(const struct tally *t, bool trace, uint64_t *ns)
 {
-    int64_t outstanding = 0;
+    uint64_t outstanding = 0, begin = 0;
 
     for (uint32_t i = 0; i < t->interval_count; i++) {
         const struct tally_interval *of = &t->interval[i];
         const struct tally_span *span = trace ? &of->trace_busy : &of->busy;
 
         outstanding += span->begun;
-        ns[i] = (uint64_t)(outstanding * t->interval_length + span->rest);
+        ns[i] = outstanding * (uint64_t)t->interval_length + begin * span->begun + span->times;
+        begin += (uint64_t)t->interval_length;
     }
 }
 
 /* --- times */
 
-static int64_t later(int64_t a, int64_t b)
+static inline int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -279,7 +289,7 @@ static inline int64_t add_late(struct tally *t, enum tally_late cause, int64_t f
     return until;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
+static inline int64_t earlier(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -298,17 +308,19 @@ static void add_stall(struct tally *t, const struct done *d, int64_t ns)
     memcpy(x->arguments, arguments.data, x->argument_len);
 }
 
-static void add_lateness(struct tally *t, const struct done *d)
+static inline void add_lateness(struct tally *t, const struct done *d)
 {
     int64_t from = d->planned, entered;
 
     if (from < 0 || d->sent <= from)
         return;
     histogram_add(&t->late_all, d->sent - from);
-    entered = add_late(t, LATE_WINDOW, from, earlier(d->entered, d->sent));
-    from = add_late(t, LATE_DEPENDENCY, entered, earlier(d->ready, d->sent));
-    if (from > entered)
-        add_stall(t, d, from - entered);
+    if (from < d->ready) { /* at full speed it is planned when it is ready */
+        entered = add_late(t, LATE_WINDOW, from, earlier(d->entered, d->sent));
+        from = add_late(t, LATE_DEPENDENCY, entered, earlier(d->ready, d->sent));
+        if (from > entered)
+            add_stall(t, d, from - entered);
+    }
     from = add_late(t, LATE_OUTSTANDING, from, earlier(d->allowed, d->sent));
     add_late(t, LATE_OWN, from, d->sent);
 }
@@ -322,18 +334,11 @@ static void add_times(struct tally *t, struct tally_procedure *p, const struct d
         histogram_add(&p->trace, d->step->latency);
     add_lateness(t, d);
     add_to_intervals(t, d);
-    if (t->begun < 0 || d->sent < t->begun)
+    if ((uint64_t)d->sent < (uint64_t)t->begun) /* -1: there is none yet */
         t->begun = d->sent;
     t->ended = later(t->ended, d->answered);
     t->planned_end = later(t->planned_end, d->planned);
     t->critical_path = later(t->critical_path, d->chain);
-}
-
-static struct tally_procedure *procedure_at(struct tally *t, uint8_t number)
-{
-    if (!t->procedure[number])
-        t->procedure[number] = calloc(1, sizeof(**t->procedure));
-    return t->procedure[number];
 }
 
 static int64_t shifted(const struct tally *t, int64_t time)
@@ -354,8 +359,13 @@ static void add_shifted(struct tally *t, struct tally_procedure *p, const struct
     add_times(t, p, &late);
 }
 
-static int count_dump(struct tally *t, uint32_t dump, enum verdict_class class, struct err *err)
+/* The first operation of a procedure, or of a dump. */
+static int make_room(struct tally *t, uint8_t procedure, uint32_t dump, struct err *err)
 {
+    if (!t->procedure[procedure])
+        t->procedure[procedure] = calloc(1, sizeof(**t->procedure));
+    if (!t->procedure[procedure])
+        return err_memory(err, "the times of a procedure");
     if (dump >= t->dump_count) {
         void *more = realloc(t->dump_class, ((size_t)dump + 1) * sizeof(*t->dump_class));
 
@@ -366,27 +376,39 @@ static int count_dump(struct tally *t, uint32_t dump, enum verdict_class class, 
                (dump + 1 - t->dump_count) * sizeof(*t->dump_class));
         t->dump_count = dump + 1;
     }
-    t->dump_class[dump][class]++;
     return 0;
+}
+
+/* Contents of files that a READ or a WRITE moved. */
+static void add_bytes(struct tally_procedure *p, const struct done *d)
+{
+    enum action action = d->step->procedure ? (enum action)d->step->procedure->action : ACTION_NONE;
+
+    if (action == ACTION_READ)
+        p->bytes_read += d->verdict->bytes;
+    if (action == ACTION_WRITE)
+        p->bytes_written += d->verdict->bytes;
 }
 
 int tally_add(struct tally *t, const struct done *d, struct err *err)
 {
-    struct tally_procedure *p = procedure_at(t, d->step->number);
+    const uint8_t number = d->step->number;
     enum verdict_class class = d->verdict->class;
-    enum action action = d->step->procedure ? (enum action)d->step->procedure->action : ACTION_NONE;
+    struct tally_procedure *p;
 
-    if (!p)
-        return err_memory(err, "the times of a procedure");
-    if (count_dump(t, d->dump, class, err) < 0)
+    if ((!t->procedure[number] || d->dump >= t->dump_count) &&
+        make_room(t, number, d->dump, err) < 0)
         return -ERR_SYSTEM;
+    p = t->procedure[number];
     t->class[class]++;
+    t->dump_class[d->dump][class]++;
     p->done++;
     p->class[class]++;
     t->resent += d->resent;
-    if (is_example(t, class))
+    if (class != VERDICT_AS_RECORDED && is_example(t, class))
         add_example(t, d);
-    add_rules(t, d);
+    if (d->verdict->rule_count)
+        add_rules(t, d);
     if (d->warm_up) {
         t->warm_up++;
         return 0;
@@ -394,10 +416,8 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
     if (d->sent < 0 || d->answered < d->sent)
         return 0;
     t->refused += class == VERDICT_UNANSWERED;
-    if (action == ACTION_READ)
-        p->bytes_read += d->verdict->bytes;
-    if (action == ACTION_WRITE)
-        p->bytes_written += d->verdict->bytes;
+    if (d->verdict->bytes)
+        add_bytes(p, d);
     if (t->shift)
         add_shifted(t, p, d);
     else

@@ -59,9 +59,8 @@ struct tally_procedure {
 /* What an interval contributes to the time that operations were outstanding (tally_busy): an
  * operation that was so for a thousand intervals is noted in its first and its last one. */
 struct tally_span {
-    int64_t begun; /* operations that became outstanding in it, less those that ended */
-    int64_t rest;  /* ns of those that ended in it, since its begin; less the ns that passed in it
-                    * before others became outstanding */
+    uint64_t begun; /* operations that became outstanding in it, less those that ended, */
+    uint64_t times; /* and when these did, less when those did, all added up; both modulo 2^64 */
 };
 
 /* A part of the run; the length of parts doubles when there are too many. */
@@ -69,6 +68,13 @@ struct tally_interval {
     uint64_t done, errors, bytes; /* operations answered in it; those that differ; file contents */
     uint64_t trace_done;          /* the same of the trace, whose calls are at the planned times */
     struct tally_span busy, trace_busy;
+};
+
+/* The interval in which the last time of its kind was.  The next one is near it in most cases, so
+ * that no division is needed. */
+struct tally_place {
+    int64_t end; /* of the interval; 0: not known */
+    struct tally_interval *interval;
 };
 
 struct tally_example {
@@ -111,6 +117,7 @@ struct tally {
     int64_t interval_length; /* ns */
     uint32_t interval_count;
     uint32_t joins; /* how often the length has doubled */
+    struct tally_place sent_at, answered_at, planned_at, trace_at; /* |trace_at|: of its answers */
     /* The first operations in another class than VERDICT_AS_RECORDED; of the skipped, unplayable
      * and not played ones only a tenth of the places. */
     struct tally_example *examples;

@@ -141,10 +141,17 @@ static void procedures(struct io *io, struct tally *t)
     }
 }
 
-static void span(struct io *io, struct tally_span *s)
+/* Times count from |begin|, the interval's. */
+static void span(struct io *io, struct tally_span *s, uint64_t begin)
 {
-    time_of(io, &s->begun);
-    time_of(io, &s->rest);
+    uint64_t begun = s->begun, times = s->times + begin * begun;
+
+    word(io, &begun);
+    word(io, &times);
+    if (!io->reads)
+        return;
+    s->begun = begun;
+    s->times = times - begin * begun;
 }
 
 static void intervals(struct io *io, struct tally *t)
@@ -154,13 +161,14 @@ static void intervals(struct io *io, struct tally *t)
     t->interval_length = INT64_C(1000000) << t->joins;
     for (uint32_t i = 0; i < t->interval_count && !io->failed; i++) {
         struct tally_interval *interval = &t->interval[i];
+        uint64_t begin = (uint64_t)t->interval_length * i;
 
         word(io, &interval->done);
         word(io, &interval->errors);
         word(io, &interval->bytes);
         word(io, &interval->trace_done);
-        span(io, &interval->busy);
-        span(io, &interval->trace_busy);
+        span(io, &interval->busy, begin);
+        span(io, &interval->trace_busy, begin);
     }
 }
 
@@ -366,7 +374,7 @@ static int merge_procedures(struct tally *to, const struct tally *from, struct e
 static void add_span(struct tally_span *to, const struct tally_span *from)
 {
     to->begun += from->begun;
-    to->rest += from->rest;
+    to->times += from->times;
 }
 
 static void merge_intervals(struct tally *to, struct tally *from)
