@@ -20,11 +20,6 @@ enum {
 };
 static const int64_t TICK = 250000000, STOP_PATIENCE = 1000000000;
 
-void player_wake(struct player *p)
-{
-    loop_idle(p->setup.loop, &p->round);
-}
-
 /* --- rounds */
 
 static bool all_is_done(const struct player *p)
@@ -194,7 +189,8 @@ static int begin(struct player *p, struct err *err)
     if (p->setup.spin)
         loop_spin(loop, SPIN);
     p->now = p->room_at = loop_clock();
-    p->begin = p->measured = p->setup.begin ? p->setup.begin : p->now;
+    p->begin = p->setup.begin ? p->setup.begin : p->now;
+    pace_begin(p, p->begin);
     watch_cpu(&p->cpu_user, &p->cpu_system);
     for (uint32_t i = 0; i < p->setup.dump_count && result == 0; i++) {
         struct playing *d = &p->dumps[i];

@@ -32,18 +32,6 @@ int connect_open(struct playing *d, struct err *err)
     return 0;
 }
 
-static struct destination *destination_of(const struct playing *d, const struct step *step)
-{
-    if (step->server > d->host_count)
-        return &d->destinations[0];
-    return &d->destinations[2 * step->server + (step->program != NFS3_PROGRAM)];
-}
-
-bool connect_can(const struct playing *d, const struct step *step)
-{
-    return step->procedure && destination_of(d, step)->target;
-}
-
 /* --- connections */
 
 void connect_list(struct connection *c)
@@ -131,32 +119,45 @@ static struct connection *connect_new(struct player *p, struct destination *to, 
     return c;
 }
 
+static struct destination *destination_of(const struct playing *d, const struct step *step)
+{
+    if (step->server > d->host_count)
+        return &d->destinations[0];
+    return &d->destinations[2 * step->server + (step->program != NFS3_PROGRAM)];
+}
+
 static uint32_t client_of(const struct playing *d, const struct step *step)
 {
     return step->client <= d->host_count ? step->client : 0;
 }
 
-static uint16_t connect_place(const struct connection *c)
+static uint16_t place_of(const struct connection *c)
 {
-    return c && c->index < UINT16_MAX ? (uint16_t)(c->index + 1) : 0;
+    return c->index < UINT16_MAX ? (uint16_t)(c->index + 1) : 0;
 }
 
-uint16_t connect_known(const struct playing *d, const struct step *step)
+bool connect_can(const struct playing *d, const struct step *step, uint16_t *place)
 {
-    const struct destination *to = destination_of(d, step)->same;
+    const struct destination *to = destination_of(d, step);
+    const struct connection *c;
 
-    return to && to->connections ? connect_place(to->connections[client_of(d, step)]) : 0;
+    *place = 0;
+    if (!step->procedure || !to->target)
+        return false;
+    to = to->same;
+    c = to->connections ? to->connections[client_of(d, step)] : NULL;
+    if (c)
+        *place = place_of(c);
+    return true;
 }
 
-struct connection *connect_find(struct player *p, struct play *play, struct err *err)
+struct connection *connect_make(struct player *p, struct play *play, struct err *err)
 {
     struct playing *d = play->in;
     struct destination *to;
     uint32_t client, most = p->setup.connections;
     struct connection *c;
 
-    if (play->connection)
-        return p->all[play->connection - 1];
     to = destination_of(d, play->step)->same;
     client = client_of(d, play->step);
     if (!to->connections) {
@@ -169,7 +170,7 @@ struct connection *connect_find(struct player *p, struct play *play, struct err 
     }
     c = to->connections[client];
     if (c) {
-        play->connection = connect_place(c);
+        play->connection = place_of(c);
         return c;
     }
     if (most && to->pool_count == most) {
@@ -180,7 +181,7 @@ struct connection *connect_find(struct player *p, struct play *play, struct err 
             to->pool[to->pool_count++] = c;
     }
     to->connections[client] = c;
-    play->connection = connect_place(c);
+    play->connection = c ? place_of(c) : 0;
     return c;
 }
 

@@ -25,10 +25,10 @@ enum {
 
 #define FAR 4e18 /* ns: 127 years */
 
-int64_t pace_plan(const struct player *p, const struct play *play)
+int64_t pace_plan_of(const struct player *p, const struct play *play)
 {
     const struct playing *d = play->in;
-    int64_t from = p->measured + d->setup.delay;
+    int64_t from = d->begin;
     int64_t ready = play->ready == NO_TIME ? p->now : play->ready;
     uint64_t place;
 
@@ -50,6 +50,12 @@ int64_t pace_plan(const struct player *p, const struct play *play)
     default:
         return ready > from ? ready : from;
     }
+}
+
+void pace_begin(struct player *p, int64_t at)
+{
+    for (uint32_t i = 0; i < p->setup.dump_count; i++)
+        p->dumps[i].begin = at + p->dumps[i].setup.delay;
 }
 
 bool pace_is_warm_up(const struct playing *d, const struct step *step, uint64_t number)
@@ -78,7 +84,7 @@ static int end_warm_up(struct player *p, struct err *err)
     int result = 0;
 
     p->phase = PHASE_MEASURED;
-    p->measured = p->now;
+    pace_begin(p, p->now);
     watch_cpu(&p->cpu_user, &p->cpu_system);
     if (p->setup.duration)
         result = loop_set(p->setup.loop, &p->limit, p->now + p->setup.duration, err);

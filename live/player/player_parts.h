@@ -134,7 +134,8 @@ struct playing {
     bool over;           /* the feed */
     struct play *parked; /* the first one behind the warm-up */
     uint64_t turn;       /* ORDER_TRACE */
-    int64_t origin;      /* of the plan, in the dump's time */
+    int64_t begin;       /* of the plan, */
+    int64_t origin;      /* in the dump's time */
     uint64_t first;      /* operation of the plan */
     struct watch feed;
     struct destination *destinations; /* 2 for each host: NFS, NFSACL */
@@ -148,9 +149,8 @@ struct player {
     struct player_setup setup;
     struct playing *dumps;
     enum player_phase phase;
-    int64_t now;      /* of the round, or later */
-    int64_t begin;    /* of the run */
-    int64_t measured; /* when the plan began */
+    int64_t now;   /* of the round, or later */
+    int64_t begin; /* of the run */
     struct idle round;
     struct timer due;   /* of the next planned operation */
     struct timer tick;  /* progress and watchdog */
@@ -201,7 +201,11 @@ static inline const struct fill_in *play_with(const struct playing *d, const str
 /* --- player.c */
 
 /* Asks for player_round at the end of this round. */
-void player_wake(struct player *p);
+static inline void player_wake(struct player *p)
+{
+    if (!p->round.self) /* most have been preceded */
+        loop_idle(p->setup.loop, &p->round);
+}
 
 /* --- player_steps.c */
 
@@ -275,8 +279,16 @@ int other_tell(struct player *p, const struct play *play, const struct verdict *
 
 /* --- player_pace.c */
 
-/* When the operation is planned. */
-int64_t pace_plan(const struct player *p, const struct play *play);
+/* When the operation is planned, at any pace. */
+int64_t pace_plan_of(const struct player *p, const struct play *play);
+static inline int64_t pace_plan(const struct player *p, const struct play *play)
+{
+    if (p->setup.pace != PACE_ASAP || play->ready == NO_TIME || play->flags & PLAY_WARM_UP)
+        return pace_plan_of(p, play);
+    return play->ready > play->in->begin ? play->ready : play->in->begin;
+}
+/* The plan begins. */
+void pace_begin(struct player *p, int64_t at);
 bool pace_is_warm_up(const struct playing *d, const struct step *step, uint64_t number);
 /* Goes on with what is due; ends the warm-up when it is done. */
 int pace_round(struct player *p, struct err *err);
@@ -293,11 +305,15 @@ void pace_weigh(struct player *p);
 
 int connect_open(struct playing *d, struct err *err); /* the destinations */
 void connect_close(struct player *p);                 /* ends all connections and calls */
-bool connect_can(const struct playing *d, const struct step *step); /* it has a target */
-/* The place of a step's connection, as in struct play; 0: it was not made yet. */
-uint16_t connect_known(const struct playing *d, const struct step *step);
+/* Whether a step has a target.  |place| is set to that of its connection, as in struct play; 0: it
+ * was not made yet. */
+bool connect_can(const struct playing *d, const struct step *step, uint16_t *place);
 /* The operation's connection; it is made if it must. */
-struct connection *connect_find(struct player *p, struct play *play, struct err *err);
+struct connection *connect_make(struct player *p, struct play *play, struct err *err);
+static inline struct connection *connect_find(struct player *p, struct play *play, struct err *err)
+{
+    return play->connection ? p->all[play->connection - 1] : connect_make(p, play, err);
+}
 /* Enters the connection into |sending|, if it has something to send and is not full. */
 void connect_list(struct connection *c);
 /* Answers, or the server's reading, made room. */

@@ -22,7 +22,7 @@
 
 enum { BATCH = 16, EXPECT = 4 /* dependencies */ };
 
-static int look_on(struct playing *d, uint32_t slot, struct err *err);
+static int look_on(struct playing *d, struct play *play, uint64_t number, struct err *err);
 static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err);
 
 /* --- taint */
@@ -83,12 +83,14 @@ static int add_wake(struct playing *d, struct wake wake, struct err *err)
 
 int steps_wake_waiters(struct player *p, struct playing *d, struct play *play, struct err *err)
 {
-    struct wake wake = { play->waiters, (uint32_t)(play - d->ring), p->now };
+    const uint32_t first = play->waiters;
 
-    play->waiters = PLAY_NONE;
-    if (wake.slot == PLAY_NONE || p->phase >= PHASE_STOPPING)
+    if (first == PLAY_NONE)
         return 0;
-    return add_wake(d, wake, err);
+    play->waiters = PLAY_NONE;
+    if (p->phase >= PHASE_STOPPING)
+        return 0;
+    return add_wake(d, (struct wake){ first, (uint32_t)(play - d->ring), p->now }, err);
 }
 
 /* Fetches, step by step, what the next ones need that have further dependencies. */
@@ -119,13 +121,13 @@ static int settle(struct playing *d, const struct wake *wake, struct err *err)
     struct wake next = { play->next, wake->done, wake->at };
 
     if (wake->done == PLAY_NONE)
-        return look_on(d, wake->slot, err);
+        return look_on(d, play, play_number(play), err);
     take_over(play, &d->ring[wake->done]);
     if (next.slot != PLAY_NONE && add_wake(d, next, err) < 0)
         return -ERR_SYSTEM;
     if (!play->left)
-        return is_ready(d->player, &d->ring[wake->slot], wake->at, err);
-    steps_expect(d->ring[wake->slot].step);
+        return is_ready(d->player, play, wake->at, err);
+    steps_expect(play->step);
     return add_wake(d, (struct wake){ wake->slot, PLAY_NONE, 0 }, err);
 }
 
@@ -147,25 +149,33 @@ int steps_settle(struct playing *d, struct err *err)
 
 static int tell(struct player *p, struct play *play, const struct play_end *end, struct err *err)
 {
-    int64_t sent = play->state == PLAY_SENT ? play->sent : NO_TIME;
+    const int64_t begin = p->begin;
     struct done done = {
         .number = play_number(play),
         .dump = play->in->index,
         .step = play->step,
         .verdict = end->verdict,
         .because = end->verdict->class == VERDICT_SKIPPED ? play->because : 0,
-        .planned = pace_plan(p, play) - p->begin,
-        .entered = play->entered - p->begin,
-        .ready = play->ready == NO_TIME ? -1 : play->ready - p->begin,
-        .allowed = sent == NO_TIME ? -1 : play->allowed - p->begin,
-        .sent = sent == NO_TIME ? -1 : sent - p->begin,
-        .answered = end->answered == NO_TIME ? -1 : end->answered - p->begin,
-        .chain = play->chain,
+        .planned = pace_plan(p, play) - begin,
+        .entered = play->entered - begin,
+        .ready = play->ready == NO_TIME ? -1 : play->ready - begin,
+        .allowed = -1,
+        .sent = -1,
+        .answered = -1,
         .resent = end->resent,
         .warm_up = play->flags & PLAY_WARM_UP,
     };
-    int result = tally_add(p->setup.tally, &done, err);
+    int result;
 
+    if (end->answered != NO_TIME)
+        done.answered = end->answered - begin;
+    if (play->state == PLAY_SENT && play->sent != NO_TIME) {
+        done.allowed = play->allowed - begin;
+        done.sent = play->sent - begin;
+        play->chain += end->answered != NO_TIME ? end->answered - play->sent : 0;
+    }
+    done.chain = play->chain;
+    result = tally_add(p->setup.tally, &done, err);
     if (result == 0 && p->setup.done)
         result = p->setup.done(p->setup.ctx, &done, err);
     return result;
@@ -173,24 +183,23 @@ static int tell(struct player *p, struct play *play, const struct play_end *end,
 
 int steps_end(struct player *p, struct play *play, const struct play_end *end, struct err *err)
 {
-    enum verdict_class class = end->verdict->class;
+    const struct verdict *verdict = end->verdict;
     bool was_sent = play->state == PLAY_SENT;
-    int result;
+    int result = tell(p, play, end, err);
 
-    if (was_sent && end->answered != NO_TIME && play->sent != NO_TIME)
-        play->chain += end->answered - play->sent;
-    result = tell(p, play, end, err);
-    if (taints(play, end->verdict))
-        taint(play, play_number(play));
     p->done++;
-    p->differ += verdict_differs(class);
+    if (verdict->class != VERDICT_AS_RECORDED || verdict->without_rules != VERDICT_AS_RECORDED) {
+        p->differ += verdict_differs(verdict->class);
+        if (taints(play, verdict))
+            taint(play, play_number(play));
+    }
     play->in->open--;
     play->state = PLAY_DONE;
     player_wake(p);
     if (result == 0 && !was_sent)
         result = steps_turn(p, play, err);
     if (result == 0 && p->setup.others)
-        result = other_tell(p, play, end->verdict, err);
+        result = other_tell(p, play, verdict, err);
     return result < 0 ? result : steps_wake_waiters(p, play->in, play, err);
 }
 
@@ -270,31 +279,39 @@ static const char *why_unplayable(const struct step *step)
     return step->unplayable < UNPLAYABLE_MAX ? unplayable_name(step->unplayable) : "";
 }
 
-/* All that it depends on is done, since |at|. */
-static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err)
+/* What keeps an operation from being played. */
+static int is_kept(struct player *p, struct play *play, struct err *err)
 {
-    play->ready = at;
-    play->sent = NO_TIME;
     if (play->flags & PLAY_OTHER)
         return other_ready(p, play, err);
     if (play->flags & PLAY_CANNOT)
         return steps_end_as(p, play, VERDICT_UNPLAYABLE, why_unplayable(play->step), err);
-    if (play->flags & PLAY_TAINTED)
-        return steps_skip(p, play, play->because, "", err);
-    if (pace_plan(p, play) <= p->now)
+    return steps_skip(p, play, play->because, "", err);
+}
+
+/* All that it depends on is done, since |at|. */
+static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err)
+{
+    int64_t plan;
+
+    play->ready = at;
+    play->sent = NO_TIME;
+    if (play->flags & (PLAY_OTHER | PLAY_CANNOT | PLAY_TAINTED))
+        return is_kept(p, play, err);
+    plan = pace_plan(p, play);
+    if (plan <= p->now)
         return steps_due(p, play, err);
     play->state = PLAY_TIMED;
-    return play_queue_add(&p->timed, pace_plan(p, play), play, err);
+    return play_queue_add(&p->timed, plan, play, err);
 }
 
 /* Looks at the dependencies that are left, until one is not done. */
-static int look_on(struct playing *d, uint32_t slot, struct err *err)
+static int look_on(struct playing *d, struct play *play, uint64_t number, struct err *err)
 {
-    struct play *play = &d->ring[slot];
+    const uint32_t *dependencies = play->left ? play->step->more->dependencies : NULL;
 
     while (play->left) {
-        uint64_t number = play_number(play);
-        uint32_t back = play->step->more->dependencies[play->left - 1];
+        uint32_t back = dependencies[play->left - 1];
         struct play *other = &d->ring[(number - back) & d->mask];
 
         if (!back || back > number || back >= d->horizon)
@@ -304,7 +321,7 @@ static int look_on(struct playing *d, uint32_t slot, struct err *err)
                            d->setup.script->path, (unsigned long long)number, back);
         if (other->state != PLAY_DONE) {
             play->next = other->waiters;
-            other->waiters = slot;
+            other->waiters = (uint32_t)number & d->mask;
             return 0;
         }
         take_over(play, other);
@@ -314,13 +331,10 @@ static int look_on(struct playing *d, uint32_t slot, struct err *err)
 
 /* --- the feed */
 
-static int note_made(struct playing *d, const struct step *step, uint64_t number, struct err *err)
+static int note_made(struct playing *d, uint32_t made, uint64_t number, struct err *err)
 {
-    struct object *object;
+    struct object *object = objects_add(d->setup.objects, made, err);
 
-    if (!step->made)
-        return 0;
-    object = objects_add(d->setup.objects, step->made, err);
     if (!object)
         return -ERR_SYSTEM;
     if (!object->handle_len)
@@ -328,43 +342,52 @@ static int note_made(struct playing *d, const struct step *step, uint64_t number
     return 0;
 }
 
-/* Makes the place of a step that the feed gave.  |looks|: nothing has failed. */
-static int enter(struct playing *d, const struct step *step, bool looks, struct err *err)
+/* Makes the place of a step that the feed gave. */
+static struct play *enter(struct playing *d, const struct step *step)
 {
     struct player *p = d->player;
     uint64_t number = d->given++;
-    uint32_t slot = (uint32_t)number & d->mask;
-    bool warm = pace_is_warm_up(d, step, number);
+    struct play *play = &d->ring[number & d->mask];
     const struct step_more *more = step->more;
-    uint8_t flags = warm ? PLAY_WARM_UP : 0;
+    uint16_t connection = 0;
+    uint8_t flags = pace_is_warm_up(d, step, number) ? PLAY_WARM_UP : 0;
+    uint32_t left = 0;
 
-    if (step->unplayable || !connect_can(d, step))
+    if (step->unplayable || !connect_can(d, step, &connection))
         flags |= PLAY_CANNOT;
-    if (more && more->forget_count)
-        flags |= PLAY_FORGETS;
     if (other_has(d, step->client))
         flags |= PLAY_OTHER;
-    d->ring[slot] = (struct play){
+    if (more) {
+        flags |= more->forget_count ? PLAY_FORGETS : 0;
+        left = p->setup.order == ORDER_NONE ? 0 : more->dependency_count;
+    }
+    *play = (struct play){
         .step = step,
         .in = d,
-        .connection = connect_known(d, step),
+        .connection = connection,
         .entered = p->now,
         .ready = NO_TIME,
         .waiters = PLAY_NONE,
         .next = PLAY_NONE,
-        .left = more && p->setup.order != ORDER_NONE ? more->dependency_count : 0,
+        .left = left,
         .state = PLAY_WAITS,
         .flags = flags,
     };
     d->open++;
-    if (!looks)
-        return 0;
-    if (note_made(d, step, number, err) < 0)
+    return play;
+}
+
+static int begin(struct playing *d, struct play *play, uint64_t number, struct err *err)
+{
+    uint32_t made = play->step->made;
+
+    if (made && note_made(d, made, number, err) < 0)
         return -ERR_SYSTEM;
-    if (p->phase != PHASE_WARM_UP || warm)
-        return look_on(d, slot, err);
-    d->parked = &d->ring[slot];
-    return 0;
+    if (d->player->phase == PHASE_WARM_UP && !(play->flags & PLAY_WARM_UP)) {
+        d->parked = play;
+        return 0;
+    }
+    return look_on(d, play, number, err);
 }
 
 /* What steps depend on, and their places, are all over the memory: fetching those of a batch at
@@ -388,7 +411,7 @@ int steps_unpark(struct playing *d, struct err *err)
     d->first = play_number(play);
     d->origin = d->player->setup.warm_up > 0 ? d->player->setup.warm_up : play->step->time;
     play->entered = d->player->now;
-    return look_on(d, (uint32_t)(play - d->ring), err);
+    return look_on(d, play, d->first, err);
 }
 
 int steps_none(struct playing *d, int got, const struct err *why, struct err *err)
@@ -407,11 +430,13 @@ int steps_none(struct playing *d, int got, const struct err *why, struct err *er
 /* Takes a batch from the feed.  It ends with the first step behind the warm-up. */
 static int take_batch(struct playing *d, const struct step **batch, struct err *err)
 {
+    const uint64_t room = d->horizon - (d->given - d->base);
+    const uint32_t most = d->over || d->parked ? 0 : room < BATCH ? (uint32_t)room : BATCH;
+    const bool warm = d->player->phase == PHASE_WARM_UP;
     uint32_t taken = 0;
-    bool parks = d->parked;
     struct err why; /* only set with a negative code */
 
-    while (taken < BATCH && !d->over && !parks && d->given + taken - d->base < d->horizon) {
+    while (taken < most) {
         const struct step *step;
         int got = feed_next(d->setup.feed, &step, &why);
 
@@ -421,8 +446,9 @@ static int take_batch(struct playing *d, const struct step **batch, struct err *
         }
         if (step->more)
             __builtin_prefetch(step->more->dependencies);
-        parks = d->player->phase == PHASE_WARM_UP && !pace_is_warm_up(d, step, d->given + taken);
         batch[taken++] = step;
+        if (warm && !pace_is_warm_up(d, step, d->given + taken - 1))
+            break;
     }
     return (int)taken;
 }
@@ -433,18 +459,20 @@ int steps_take(struct playing *d, uint32_t most, struct err *err)
     uint32_t taken = 0;
 
     while (taken < most) {
-        int got = take_batch(d, batch, err), failed = 0;
+        int got = take_batch(d, batch, err), result = 0;
 
         if (got <= 0)
             return got < 0 ? got : (int)taken;
         expect(d, batch, (uint32_t)got);
         for (int i = 0; i < got; i++) { /* all: what was taken is counted when the run ends */
-            int result = enter(d, batch[i], failed == 0, err);
+            uint64_t number = d->given;
+            struct play *play = enter(d, batch[i]);
 
-            failed = result < 0 ? result : failed;
+            if (result >= 0)
+                result = begin(d, play, number, err);
         }
-        if (failed)
-            return failed;
+        if (result < 0)
+            return result;
         taken += (uint32_t)got;
     }
     return (int)taken;
@@ -452,11 +480,9 @@ int steps_take(struct playing *d, uint32_t most, struct err *err)
 
 void steps_release(struct playing *d)
 {
-    while (d->base < d->given) {
-        const struct play *play = &d->ring[d->base & d->mask];
+    const struct play *play;
 
-        if (play->state != PLAY_DONE)
-            break;
+    while (d->base < d->given && (play = &d->ring[d->base & d->mask])->state == PLAY_DONE) {
         verdict_release(d->setup.verdicts, d->base, play->flags & PLAY_FORGETS ? play->step : NULL);
         feed_release(d->setup.feed);
         d->base++;

@@ -294,7 +294,7 @@ static inline int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static void add_stall(struct tally *t, const struct done *d, int64_t ns)
+static __attribute__((noinline)) void add_stall(struct tally *t, const struct done *d, int64_t ns)
 {
     const struct bytes arguments = d->step->arguments;
     uint32_t object = object_of(d->step);
@@ -325,7 +325,7 @@ static inline void add_lateness(struct tally *t, const struct done *d)
     add_late(t, LATE_OWN, from, d->sent);
 }
 
-static void add_times(struct tally *t, struct tally_procedure *p, const struct done *d)
+static inline void add_times(struct tally *t, struct tally_procedure *p, const struct done *d)
 {
     histogram_add(&p->sent, d->answered - d->sent);
     if (d->planned >= 0)
@@ -346,17 +346,17 @@ static int64_t shifted(const struct tally *t, int64_t time)
     return time < 0 ? time : time + t->shift;
 }
 
-static void add_shifted(struct tally *t, struct tally_procedure *p, const struct done *d)
+/* A further run (tally_round). */
+static const struct done *shift(const struct tally *t, struct done *late, const struct done *d)
 {
-    struct done late = *d;
-
-    late.planned = shifted(t, d->planned);
-    late.entered = shifted(t, d->entered);
-    late.ready = shifted(t, d->ready);
-    late.allowed = shifted(t, d->allowed);
-    late.sent = shifted(t, d->sent);
-    late.answered = shifted(t, d->answered);
-    add_times(t, p, &late);
+    *late = *d;
+    late->planned = shifted(t, d->planned);
+    late->entered = shifted(t, d->entered);
+    late->ready = shifted(t, d->ready);
+    late->allowed = shifted(t, d->allowed);
+    late->sent = shifted(t, d->sent);
+    late->answered = shifted(t, d->answered);
+    return late;
 }
 
 /* The first operation of a procedure, or of a dump. */
@@ -395,6 +395,7 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
     const uint8_t number = d->step->number;
     enum verdict_class class = d->verdict->class;
     struct tally_procedure *p;
+    struct done late;
 
     if ((!t->procedure[number] || d->dump >= t->dump_count) &&
         make_room(t, number, d->dump, err) < 0)
@@ -418,9 +419,6 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
     t->refused += class == VERDICT_UNANSWERED;
     if (d->verdict->bytes)
         add_bytes(p, d);
-    if (t->shift)
-        add_shifted(t, p, d);
-    else
-        add_times(t, p, d);
+    add_times(t, p, t->shift ? shift(t, &late, d) : d);
     return 0;
 }
