@@ -173,6 +173,11 @@ static void add_rules(struct tally *t, const struct done *d)
 
 /* --- parts of the run */
 
+/* Times of an operation since the begin of the first run (tally_round). */
+struct run_times {
+    int64_t planned, sent, answered;
+};
+
 static struct tally_span joined(struct tally_span first, struct tally_span second)
 {
     return (struct tally_span){ first.begun + second.begun, first.times + second.times };
@@ -239,24 +244,31 @@ static inline void ends(struct tally_span *span, int64_t time)
     span->times += (uint64_t)time;
 }
 
-/* The end of what was outstanding first: that may join intervals. */
-static inline void add_to_intervals(struct tally *t, const struct done *d)
+/* Their ends first: these may join intervals. */
+static inline void add_outstanding(struct tally *t, const struct done *d,
+                                   const struct run_times *at)
 {
-    struct tally_interval *interval = interval_of(t, &t->answered_at, d->answered);
-    int64_t latency = d->step->latency;
+    struct tally_interval *interval = interval_of(t, &t->answered_at, at->answered);
 
     interval->done++;
     interval->errors += verdict_differs(d->verdict->class);
     interval->bytes += d->verdict->bytes;
-    ends(&interval->busy, d->answered);
-    begins(&interval_of(t, &t->sent_at, d->sent)->busy, d->sent);
-    if (d->planned < 0 || latency < 0)
+    ends(&interval->busy, at->answered);
+    begins(&interval_of(t, &t->sent_at, at->sent)->busy, at->sent);
+}
+
+/* The call of the trace, at its planned time. */
+static inline void add_trace(struct tally *t, int64_t latency, int64_t planned)
+{
+    int64_t answered = planned + (latency < LATENCY_MOST ? latency : LATENCY_MOST);
+    struct tally_interval *interval;
+
+    if (latency < 0)
         return;
-    latency = d->planned + (latency < LATENCY_MOST ? latency : LATENCY_MOST);
-    interval = interval_of(t, &t->trace_at, latency);
+    interval = interval_of(t, &t->trace_at, answered);
     interval->trace_done++;
-    ends(&interval->trace_busy, latency);
-    begins(&interval_of(t, &t->planned_at, d->planned)->trace_busy, d->planned);
+    ends(&interval->trace_busy, answered);
+    begins(&interval_of(t, &t->planned_at, planned)->trace_busy, planned);
 }
 
 void tally_busy(const struct tally *t, bool trace, uint64_t *ns)
@@ -312,7 +324,7 @@ static inline void add_lateness(struct tally *t, const struct done *d)
 {
     int64_t from = d->planned, entered;
 
-    if (from < 0 || d->sent <= from)
+    if (d->sent <= from)
         return;
     histogram_add(&t->late_all, d->sent - from);
     if (from < d->ready) { /* at full speed it is planned when it is ready */
@@ -327,36 +339,24 @@ static inline void add_lateness(struct tally *t, const struct done *d)
 
 static inline void add_times(struct tally *t, struct tally_procedure *p, const struct done *d)
 {
+    const bool is_planned = d->planned >= 0;
+    const struct run_times at = { d->planned + t->shift, d->sent + t->shift,
+                                  d->answered + t->shift };
+
     histogram_add(&p->sent, d->answered - d->sent);
-    if (d->planned >= 0)
-        histogram_add(&p->planned, d->answered - d->planned);
     if (d->step->latency >= 0)
         histogram_add(&p->trace, d->step->latency);
-    add_lateness(t, d);
-    add_to_intervals(t, d);
-    if ((uint64_t)d->sent < (uint64_t)t->begun) /* -1: there is none yet */
-        t->begun = d->sent;
-    t->ended = later(t->ended, d->answered);
-    t->planned_end = later(t->planned_end, d->planned);
+    add_outstanding(t, d, &at);
+    if (is_planned) {
+        histogram_add(&p->planned, d->answered - d->planned);
+        add_lateness(t, d);
+        add_trace(t, d->step->latency, at.planned);
+        t->planned_end = later(t->planned_end, at.planned);
+    }
+    if ((uint64_t)at.sent < (uint64_t)t->begun) /* -1: there is none yet */
+        t->begun = at.sent;
+    t->ended = later(t->ended, at.answered);
     t->critical_path = later(t->critical_path, d->chain);
-}
-
-static int64_t shifted(const struct tally *t, int64_t time)
-{
-    return time < 0 ? time : time + t->shift;
-}
-
-/* A further run (tally_round). */
-static const struct done *shift(const struct tally *t, struct done *late, const struct done *d)
-{
-    *late = *d;
-    late->planned = shifted(t, d->planned);
-    late->entered = shifted(t, d->entered);
-    late->ready = shifted(t, d->ready);
-    late->allowed = shifted(t, d->allowed);
-    late->sent = shifted(t, d->sent);
-    late->answered = shifted(t, d->answered);
-    return late;
 }
 
 /* The first operation of a procedure, or of a dump. */
@@ -395,7 +395,6 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
     const uint8_t number = d->step->number;
     enum verdict_class class = d->verdict->class;
     struct tally_procedure *p;
-    struct done late;
 
     if ((!t->procedure[number] || d->dump >= t->dump_count) &&
         make_room(t, number, d->dump, err) < 0)
@@ -419,6 +418,6 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
     t->refused += class == VERDICT_UNANSWERED;
     if (d->verdict->bytes)
         add_bytes(p, d);
-    add_times(t, p, t->shift ? shift(t, &late, d) : d);
+    add_times(t, p, d);
     return 0;
 }
