@@ -4,7 +4,8 @@
  * Shared by the files of the player.
  *
  *     player.c         begin, rounds, ends
- *     player_steps.c   from the feed to the release: dependencies, containment
+ *     player_take.c    from the feed into the ring, and the release
+ *     player_steps.c   dependencies, containment, ends
  *     player_pace.c    plans, warm-up, what is due
  *     player_connect.c connections
  *     player_send.c    calls and their answers
@@ -112,9 +113,9 @@ struct destination {
     struct connection **pool;
     uint32_t pool_count, pool_next;
     uint32_t outstanding;
-    int64_t last_answer; /* or when something was sent after nothing was outstanding */
     bool told;           /* that it does not answer */
     bool gone;           /* it was given up: nothing is sent there any more */
+    int64_t last_answer; /* or when something was sent after nothing was outstanding */
 };
 
 struct playing {
@@ -207,6 +208,18 @@ static inline void player_wake(struct player *p)
         loop_idle(p->setup.loop, &p->round);
 }
 
+/* --- player_take.c */
+
+/* Releases what is done, in order. */
+void steps_release(struct playing *d);
+/* Takes at most |most| steps from the feed.  Returns how many, or a negative code. */
+int steps_take(struct playing *d, uint32_t most, struct err *err);
+/* The feed gave |got| instead of a step, and said |why|.  Damage is kept until the run ends;
+ * another failure is returned in |err|. */
+int steps_none(struct playing *d, int got, const struct err *why, struct err *err);
+/* The first step behind the warm-up goes on. */
+int steps_unpark(struct playing *d, struct err *err);
+
 /* --- player_steps.c */
 
 /* Fetches a step into the cache. */
@@ -226,15 +239,8 @@ static inline void steps_expect_wakes(const struct playing *d, uint32_t slot)
         __builtin_prefetch(&d->ring[slot], 1);
 }
 
-/* Releases what is done, in order. */
-void steps_release(struct playing *d);
-/* Takes at most |most| steps from the feed.  Returns how many, or a negative code. */
-int steps_take(struct playing *d, uint32_t most, struct err *err);
-/* The feed gave |got| instead of a step, and said |why|.  Damage is kept until the run ends;
- * another failure is returned in |err|. */
-int steps_none(struct playing *d, int got, const struct err *why, struct err *err);
-/* The first step behind the warm-up goes on. */
-int steps_unpark(struct playing *d, struct err *err);
+/* It waits for what it depends on: |number| is its own. */
+int steps_go_on(struct playing *d, struct play *play, uint64_t number, struct err *err);
 /* The operation's time has come, and the answers that it waits for have. */
 int steps_due(struct player *p, struct play *play, struct err *err);
 /* ORDER_TRACE: it was sent, or will not be. */

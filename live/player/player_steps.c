@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/player/player_steps.c
  *
- * The way of an operation from the feed to its release, for the player.
+ * What an operation waits for, its turn and its end, for the player.
  *
  * Dependencies are not turned round into edges.  An operation waits for one of those it depends on
  * at a time, the oldest first; when that one ends, it looks at the next.  So an operation is in at
@@ -17,10 +17,6 @@
 #include "player/player_parts.h"
 #include "base/grow.h"
 #include "tree/repair.h"
-
-#include <sys/epoll.h>
-
-enum { BATCH = 16, EXPECT = 4 /* dependencies */ };
 
 static int look_on(struct playing *d, struct play *play, uint64_t number, struct err *err);
 static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err);
@@ -65,17 +61,22 @@ static void take_over(struct play *play, const struct play *done)
 
 /* --- those that waited */
 
-static int add_wake(struct playing *d, struct wake wake, struct err *err)
+static __attribute__((noinline)) int make_room(struct playing *d, struct err *err)
 {
-    if (d->wake_at == d->wake_end)
-        d->wake_at = d->wake_end = 0;
-    if (d->wake_end == d->wake_cap && d->wake_at && d->wake_at >= d->wake_cap / 2) {
+    if (d->wake_at && d->wake_at >= d->wake_cap / 2) {
         memmove(d->wakes, d->wakes + d->wake_at, (d->wake_end - d->wake_at) * sizeof(*d->wakes));
         d->wake_end -= d->wake_at;
         d->wake_at = 0;
     }
     if (GROW(d->wakes, d->wake_end, d->wake_cap) < 0)
         return err_memory(err, "waiting operations");
+    return 0;
+}
+
+static inline int add_wake(struct playing *d, struct wake wake, struct err *err)
+{
+    if (d->wake_end == d->wake_cap && make_room(d, err) < 0)
+        return -ERR_SYSTEM;
     d->wakes[d->wake_end++] = wake;
     steps_expect_wakes(d, wake.slot);
     return 0;
@@ -142,6 +143,8 @@ int steps_settle(struct playing *d, struct err *err)
         wake = d->wakes[d->wake_at++];
         result = settle(d, &wake, err);
     }
+    if (d->wake_at == d->wake_end)
+        d->wake_at = d->wake_end = 0;
     return result;
 }
 
@@ -280,7 +283,7 @@ static const char *why_unplayable(const struct step *step)
 }
 
 /* What keeps an operation from being played. */
-static int is_kept(struct player *p, struct play *play, struct err *err)
+static __attribute__((noinline)) int is_kept(struct player *p, struct play *play, struct err *err)
 {
     if (play->flags & PLAY_OTHER)
         return other_ready(p, play, err);
@@ -289,26 +292,34 @@ static int is_kept(struct player *p, struct play *play, struct err *err)
     return steps_skip(p, play, play->because, "", err);
 }
 
-/* All that it depends on is done, since |at|. */
-static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err)
+/* It has a plan that may be later. */
+static __attribute__((noinline)) int is_planned(struct player *p, struct play *play,
+                                                struct err *err)
 {
-    int64_t plan;
+    int64_t plan = pace_plan(p, play);
 
-    play->ready = at;
-    play->sent = NO_TIME;
-    if (play->flags & (PLAY_OTHER | PLAY_CANNOT | PLAY_TAINTED))
-        return is_kept(p, play, err);
-    plan = pace_plan(p, play);
     if (plan <= p->now)
         return steps_due(p, play, err);
     play->state = PLAY_TIMED;
     return play_queue_add(&p->timed, plan, play, err);
 }
 
-/* Looks at the dependencies that are left, until one is not done. */
+/* All that it depends on is done, since |at|. */
+static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err)
+{
+    play->ready = at;
+    play->sent = NO_TIME;
+    if (play->flags & (PLAY_OTHER | PLAY_CANNOT | PLAY_TAINTED))
+        return is_kept(p, play, err);
+    if (p->setup.pace != PACE_ASAP || play->in->begin > p->now)
+        return is_planned(p, play, err);
+    return steps_due(p, play, err);
+}
+
+/* Looks at the dependencies that are left, of which there is one, until one is not done. */
 static int look_on(struct playing *d, struct play *play, uint64_t number, struct err *err)
 {
-    const uint32_t *dependencies = play->left ? play->step->more->dependencies : NULL;
+    const uint32_t *dependencies = play->step->more->dependencies;
 
     while (play->left) {
         uint32_t back = dependencies[play->left - 1];
@@ -329,162 +340,8 @@ static int look_on(struct playing *d, struct play *play, uint64_t number, struct
     return is_ready(d->player, play, d->player->now, err);
 }
 
-/* --- the feed */
-
-static int note_made(struct playing *d, uint32_t made, uint64_t number, struct err *err)
+int steps_go_on(struct playing *d, struct play *play, uint64_t number, struct err *err)
 {
-    struct object *object = objects_add(d->setup.objects, made, err);
-
-    if (!object)
-        return -ERR_SYSTEM;
-    if (!object->handle_len)
-        object->maker = (int64_t)number;
-    return 0;
-}
-
-/* Makes the place of a step that the feed gave. */
-static struct play *enter(struct playing *d, const struct step *step)
-{
-    struct player *p = d->player;
-    uint64_t number = d->given++;
-    struct play *play = &d->ring[number & d->mask];
-    const struct step_more *more = step->more;
-    uint16_t connection = 0;
-    uint8_t flags = pace_is_warm_up(d, step, number) ? PLAY_WARM_UP : 0;
-    uint32_t left = 0;
-
-    if (step->unplayable || !connect_can(d, step, &connection))
-        flags |= PLAY_CANNOT;
-    if (other_has(d, step->client))
-        flags |= PLAY_OTHER;
-    if (more) {
-        flags |= more->forget_count ? PLAY_FORGETS : 0;
-        left = p->setup.order == ORDER_NONE ? 0 : more->dependency_count;
-    }
-    *play = (struct play){
-        .step = step,
-        .in = d,
-        .connection = connection,
-        .entered = p->now,
-        .ready = NO_TIME,
-        .waiters = PLAY_NONE,
-        .next = PLAY_NONE,
-        .left = left,
-        .state = PLAY_WAITS,
-        .flags = flags,
-    };
-    d->open++;
-    return play;
-}
-
-static int begin(struct playing *d, struct play *play, uint64_t number, struct err *err)
-{
-    uint32_t made = play->step->made;
-
-    if (made && note_made(d, made, number, err) < 0)
-        return -ERR_SYSTEM;
-    if (d->player->phase == PHASE_WARM_UP && !(play->flags & PLAY_WARM_UP)) {
-        d->parked = play;
-        return 0;
-    }
-    return look_on(d, play, number, err);
-}
-
-/* What steps depend on, and their places, are all over the memory: fetching those of a batch at
- * once takes the time of one. */
-static void expect(const struct playing *d, const struct step *const *batch, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct step_more *more = batch[i]->more;
-
-        __builtin_prefetch(&d->ring[(d->given + i) & d->mask], 1);
-        for (uint32_t n = more ? more->dependency_count : 0, k = 0; n && k < EXPECT; n--, k++)
-            __builtin_prefetch(&d->ring[(d->given + i - more->dependencies[n - 1]) & d->mask], 1);
-    }
-}
-
-int steps_unpark(struct playing *d, struct err *err)
-{
-    struct play *play = d->parked;
-
-    d->parked = NULL;
-    d->first = play_number(play);
-    d->origin = d->player->setup.warm_up > 0 ? d->player->setup.warm_up : play->step->time;
-    play->entered = d->player->now;
-    return look_on(d, play, d->first, err);
-}
-
-int steps_none(struct playing *d, int got, const struct err *why, struct err *err)
-{
-    if (got == FEED_WAIT)
-        return loop_change(d->player->setup.loop, &d->feed, EPOLLIN, err);
-    d->over = true;
-    player_wake(d->player);
-    if (got == -ERR_INPUT)
-        d->player->damage = *why;
-    else if (got < 0)
-        *err = *why;
-    return got < 0 && got != -ERR_INPUT ? got : 0;
-}
-
-/* Takes a batch from the feed.  It ends with the first step behind the warm-up. */
-static int take_batch(struct playing *d, const struct step **batch, struct err *err)
-{
-    const uint64_t room = d->horizon - (d->given - d->base);
-    const uint32_t most = d->over || d->parked ? 0 : room < BATCH ? (uint32_t)room : BATCH;
-    const bool warm = d->player->phase == PHASE_WARM_UP;
-    uint32_t taken = 0;
-    struct err why; /* only set with a negative code */
-
-    while (taken < most) {
-        const struct step *step;
-        int got = feed_next(d->setup.feed, &step, &why);
-
-        if (got != FEED_STEP) {
-            got = steps_none(d, got, &why, err);
-            return got < 0 ? got : (int)taken;
-        }
-        if (step->more)
-            __builtin_prefetch(step->more->dependencies);
-        batch[taken++] = step;
-        if (warm && !pace_is_warm_up(d, step, d->given + taken - 1))
-            break;
-    }
-    return (int)taken;
-}
-
-int steps_take(struct playing *d, uint32_t most, struct err *err)
-{
-    const struct step *batch[BATCH];
-    uint32_t taken = 0;
-
-    while (taken < most) {
-        int got = take_batch(d, batch, err), result = 0;
-
-        if (got <= 0)
-            return got < 0 ? got : (int)taken;
-        expect(d, batch, (uint32_t)got);
-        for (int i = 0; i < got; i++) { /* all: what was taken is counted when the run ends */
-            uint64_t number = d->given;
-            struct play *play = enter(d, batch[i]);
-
-            if (result >= 0)
-                result = begin(d, play, number, err);
-        }
-        if (result < 0)
-            return result;
-        taken += (uint32_t)got;
-    }
-    return (int)taken;
-}
-
-void steps_release(struct playing *d)
-{
-    const struct play *play;
-
-    while (d->base < d->given && (play = &d->ring[d->base & d->mask])->state == PLAY_DONE) {
-        verdict_release(d->setup.verdicts, d->base, play->flags & PLAY_FORGETS ? play->step : NULL);
-        feed_release(d->setup.feed);
-        d->base++;
-    }
+    return play->left ? look_on(d, play, number, err)
+                      : is_ready(d->player, play, d->player->now, err);
 }
