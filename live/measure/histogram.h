@@ -16,25 +16,31 @@ enum {
     HISTOGRAM_POWERS = 37,
     HISTOGRAM_SLOTS = HISTOGRAM_PARTS * HISTOGRAM_POWERS
 };
+#define HISTOGRAM_MOST ((INT64_C(1) << (HISTOGRAM_POWERS + 5)) - 1)
 
 /* All zeros: an empty one. */
 struct histogram {
     uint64_t count;
-    int64_t least, most;
+    int64_t low, high; /* |least| and |most|, but within the limits above: histogram.c's own */
     uint64_t sum;
+    int64_t least, most;
     uint64_t slot[HISTOGRAM_SLOTS];
 };
 
-/* Values of one power of two have HISTOGRAM_PARTS slots; those below the first power have one each.
- */
-static inline unsigned histogram_slot(int64_t ns)
+/* Of a value within the limits.  Those of one power of two have HISTOGRAM_PARTS slots; those below
+ * the first power have one each. */
+static inline unsigned histogram_slot_of(uint64_t value)
 {
-    uint64_t value = ns < 0 ? 0 : (uint64_t)ns;
     unsigned power = 63 - 6 - (unsigned)__builtin_clzll(value | HISTOGRAM_PARTS);
 
-    if (value >> (HISTOGRAM_POWERS + 5)) /* rare: those below need no further branch */
-        return HISTOGRAM_SLOTS - 1;
     return power * HISTOGRAM_PARTS + (unsigned)(value >> power);
+}
+
+static inline unsigned histogram_slot(int64_t ns)
+{
+    if (ns < 0)
+        return 0;
+    return ns > HISTOGRAM_MOST ? HISTOGRAM_SLOTS - 1 : histogram_slot_of((uint64_t)ns);
 }
 
 /* Fetches into the cache what histogram_add will count in. */
@@ -44,16 +50,20 @@ static inline void histogram_expect(const struct histogram *h, int64_t ns)
     __builtin_prefetch(&h->slot[histogram_slot(ns)], 1);
 }
 
-/* |ns| is below |least| or above |most|: histogram_add's own. */
-void histogram_widen(struct histogram *h, int64_t ns);
+/* |ns| is below |low| or above |high|: histogram_add's own. */
+void histogram_add_far(struct histogram *h, int64_t ns);
 /* It is called several times for each operation of a replay. */
 static inline void histogram_add(struct histogram *h, int64_t ns)
 {
-    if (ns < h->least || ns > h->most)
-        histogram_widen(h, ns);
+    if (ns < h->low || ns > h->high) {
+        histogram_add_far(h, ns);
+        return;
+    }
+    if (ns < 0 || ns > HISTOGRAM_MOST)
+        __builtin_unreachable(); /* |low| and |high| are within the limits */
     h->count++;
-    h->sum += ns < 0 ? 0 : (uint64_t)ns;
-    h->slot[histogram_slot(ns)]++;
+    h->sum += (uint64_t)ns;
+    h->slot[histogram_slot_of((uint64_t)ns)]++;
 }
 
 void histogram_merge(struct histogram *to, const struct histogram *from);

@@ -50,7 +50,7 @@ static void taint(struct play *play, uint64_t because)
 }
 
 /* |play| depends on |done|. */
-static void take_over(struct play *play, const struct play *done)
+static inline void take_over(struct play *play, const struct play *done)
 {
     if (done->flags & PLAY_TAINTED)
         taint(play, done->because);
@@ -312,20 +312,27 @@ static int is_ready(struct player *p, struct play *play, int64_t at, struct err 
     return steps_due(p, play, err);
 }
 
+static __attribute__((cold)) int outside(const struct playing *d, uint64_t number, uint32_t back,
+                                         struct err *err)
+{
+    return err_set(err, ERR_INPUT,
+                   "%s: operation %llu depends on the one %u before it, which is outside of the "
+                   "horizon",
+                   d->setup.script->path, (unsigned long long)number, back);
+}
+
 /* Looks at the dependencies that are left, of which there is one, until one is not done. */
 static int look_on(struct playing *d, struct play *play, uint64_t number, struct err *err)
 {
+    const uint64_t most = number < d->horizon ? number : d->horizon - 1;
     const uint32_t *dependencies = play->step->more->dependencies;
 
     while (play->left) {
         uint32_t back = dependencies[play->left - 1];
         struct play *other = &d->ring[(number - back) & d->mask];
 
-        if (!back || back > number || back >= d->horizon)
-            return err_set(err, ERR_INPUT,
-                           "%s: operation %llu depends on the one %u before it, which is outside "
-                           "of the horizon",
-                           d->setup.script->path, (unsigned long long)number, back);
+        if (back - UINT64_C(1) >= most) /* 0, too */
+            return outside(d, number, back, err);
         if (other->state != PLAY_DONE) {
             play->next = other->waiters;
             other->waiters = (uint32_t)number & d->mask;
