@@ -180,6 +180,26 @@ static int tell(struct player *p, struct play *play, const struct play_end *end,
     return result;
 }
 
+/* What comes of another outcome than the recorded one. */
+static __attribute__((noinline)) void note_difference(struct player *p, struct play *play,
+                                                      const struct verdict *verdict)
+{
+    p->differ += verdict_differs(verdict->class);
+    if (taints(play, verdict))
+        taint(play, play_number(play));
+}
+
+/* To those that wait for it beside its dependents. */
+static __attribute__((noinline)) int pass_on(struct player *p, struct play *play, bool was_sent,
+                                             const struct verdict *verdict, struct err *err)
+{
+    int result = was_sent ? 0 : steps_turn(p, play, err);
+
+    if (result == 0 && p->setup.others)
+        result = other_tell(p, play, verdict, err);
+    return result;
+}
+
 int steps_end(struct player *p, struct play *play, const struct play_end *end, struct err *err)
 {
     const struct verdict *verdict = end->verdict;
@@ -187,18 +207,13 @@ int steps_end(struct player *p, struct play *play, const struct play_end *end, s
     int result = tell(p, play, end, err);
 
     p->done++;
-    if (verdict->class != VERDICT_AS_RECORDED || verdict->without_rules != VERDICT_AS_RECORDED) {
-        p->differ += verdict_differs(verdict->class);
-        if (taints(play, verdict))
-            taint(play, play_number(play));
-    }
+    if (verdict->class != VERDICT_AS_RECORDED || verdict->without_rules != VERDICT_AS_RECORDED)
+        note_difference(p, play, verdict);
     play->in->open--;
     play->state = PLAY_DONE;
     player_wake(p);
-    if (result == 0 && !was_sent)
-        result = steps_turn(p, play, err);
-    if (result == 0 && p->setup.others)
-        result = other_tell(p, play, verdict, err);
+    if (result == 0 && (!was_sent || p->setup.others))
+        result = pass_on(p, play, was_sent, verdict, err);
     return result < 0 ? result : steps_wake_waiters(p, play->in, play, err);
 }
 

@@ -206,12 +206,11 @@ void tally_join(struct tally *t)
     t->interval_count = half;
     t->interval_length *= 2;
     t->joins++;
-    t->sent_at.end = t->answered_at.end = t->planned_at.end = t->trace_at.end = 0;
+    t->sent_at.end = t->answered_at.end = t->planned_at.end = 0;
 }
 
-/* Looks for another interval than that of the last time.  Joins intervals, if there are not enough.
- */
-static __attribute__((noinline)) void move(struct tally *t, struct tally_place *place, int64_t time)
+/* |time| is behind the last interval.  Returns the number of its own. */
+static __attribute__((noinline)) uint64_t extend(struct tally *t, int64_t time)
 {
     uint64_t at;
 
@@ -219,11 +218,26 @@ static __attribute__((noinline)) void move(struct tally *t, struct tally_place *
         tally_join(t);
     if (at >= t->interval_count)
         t->interval_count = (uint32_t)at + 1;
+    return at;
+}
+
+/* The number of the interval in which |time|, which is not below 0, lies. */
+static inline uint64_t place_of(struct tally *t, int64_t time)
+{
+    uint64_t at = (uint64_t)time / FIRST_LENGTH >> t->joins;
+
+    return at < t->interval_count ? at : extend(t, time);
+}
+
+/* Another interval than that of the last time. */
+static __attribute__((noinline)) void move(struct tally *t, struct tally_place *place, int64_t time)
+{
+    uint64_t at = place_of(t, time);
+
     place->interval = &t->interval[at];
     place->end = (int64_t)(at + 1) * t->interval_length;
 }
 
-/* The interval in which |time|, which is not below 0, lies. */
 static inline struct tally_interval *interval_of(struct tally *t, struct tally_place *place,
                                                  int64_t time)
 {
@@ -257,7 +271,8 @@ static inline void add_outstanding(struct tally *t, const struct done *d,
     begins(&interval_of(t, &t->sent_at, at->sent)->busy, at->sent);
 }
 
-/* The call of the trace, at its planned time. */
+/* The call of the trace, at its planned time.  Latencies of a trace differ: the interval of the
+ * last answer says little about the next one's. */
 static inline void add_trace(struct tally *t, int64_t latency, int64_t planned)
 {
     int64_t answered = planned + (latency < LATENCY_MOST ? latency : LATENCY_MOST);
@@ -265,7 +280,7 @@ static inline void add_trace(struct tally *t, int64_t latency, int64_t planned)
 
     if (latency < 0)
         return;
-    interval = interval_of(t, &t->trace_at, answered);
+    interval = &t->interval[place_of(t, answered)];
     interval->trace_done++;
     ends(&interval->trace_busy, answered);
     begins(&interval_of(t, &t->planned_at, planned)->trace_busy, planned);

@@ -117,7 +117,7 @@ struct tally {
     int64_t interval_length; /* ns */
     uint32_t interval_count;
     uint32_t joins; /* how often the length has doubled */
-    struct tally_place sent_at, answered_at, planned_at, trace_at; /* |trace_at|: of its answers */
+    struct tally_place sent_at, answered_at, planned_at;
     /* The first operations in another class than VERDICT_AS_RECORDED; of the skipped, unplayable
      * and not played ones only a tenth of the places. */
     struct tally_example *examples;
