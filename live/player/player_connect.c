@@ -114,8 +114,8 @@ static struct connection *connect_new(struct player *p, struct destination *to, 
         free(c);
         return NULL;
     }
-    c->index = p->count;
     p->all[p->count++] = c;
+    c->place = p->count <= UINT16_MAX ? (uint16_t)p->count : 0;
     return c;
 }
 
@@ -131,11 +131,6 @@ static uint32_t client_of(const struct playing *d, const struct step *step)
     return step->client <= d->host_count ? step->client : 0;
 }
 
-static uint16_t place_of(const struct connection *c)
-{
-    return c->index < UINT16_MAX ? (uint16_t)(c->index + 1) : 0;
-}
-
 bool connect_can(const struct playing *d, const struct step *step, uint16_t *place)
 {
     const struct destination *to = destination_of(d, step);
@@ -147,7 +142,7 @@ bool connect_can(const struct playing *d, const struct step *step, uint16_t *pla
     to = to->same;
     c = to->connections ? to->connections[client_of(d, step)] : NULL;
     if (c)
-        *place = place_of(c);
+        *place = c->place;
     return true;
 }
 
@@ -170,7 +165,7 @@ struct connection *connect_make(struct player *p, struct play *play, struct err 
     }
     c = to->connections[client];
     if (c) {
-        play->connection = place_of(c);
+        play->connection = c->place;
         return c;
     }
     if (most && to->pool_count == most) {
@@ -181,7 +176,7 @@ struct connection *connect_make(struct player *p, struct play *play, struct err 
             to->pool[to->pool_count++] = c;
     }
     to->connections[client] = c;
-    play->connection = c ? place_of(c) : 0;
+    play->connection = c ? c->place : 0;
     return c;
 }
 

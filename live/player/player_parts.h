@@ -99,7 +99,7 @@ struct connection {
     bool full;
     int64_t room_at;                    /* when it was last no longer full */
     const struct play *soon[SEND_SOON]; /* whose answers have come: a ring, */
-    uint32_t index;                     /* in player->all */
+    uint16_t place;                     /* struct play */
     uint32_t soon_end;                  /* which goes on here */
     int64_t lost_at;                    /* NO_TIME: it is not */
 };

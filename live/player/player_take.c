@@ -74,10 +74,12 @@ static void expect(const struct playing *d, const struct step *const *batch, uin
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct step_more *more = batch[i]->more;
+        const uint64_t number = d->given + i;
+        uint32_t n = more ? more->dependency_count : 0, end = n < EXPECT ? 0 : n - EXPECT;
 
-        __builtin_prefetch(&d->ring[(d->given + i) & d->mask], 1);
-        for (uint32_t n = more ? more->dependency_count : 0, k = 0; n && k < EXPECT; n--, k++)
-            __builtin_prefetch(&d->ring[(d->given + i - more->dependencies[n - 1]) & d->mask], 1);
+        __builtin_prefetch(&d->ring[number & d->mask], 1);
+        while (n > end)
+            __builtin_prefetch(&d->ring[(number - more->dependencies[--n]) & d->mask], 1);
     }
 }
 
