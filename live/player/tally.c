@@ -265,7 +265,8 @@ static inline void add_outstanding(struct tally *t, const struct done *d,
     struct tally_interval *interval = interval_of(t, &t->answered_at, at->answered);
 
     interval->done++;
-    interval->errors += verdict_differs(d->verdict->class);
+    if (d->verdict->class != VERDICT_AS_RECORDED)
+        interval->errors += verdict_differs(d->verdict->class);
     interval->bytes += d->verdict->bytes;
     ends(&interval->busy, at->answered);
     begins(&interval_of(t, &t->sent_at, at->sent)->busy, at->sent);
@@ -302,9 +303,10 @@ void tally_busy(const struct tally *t, bool trace, uint64_t *ns)
 
 /* --- times */
 
-static inline int64_t later(int64_t a, int64_t b)
+static inline void raise_to(int64_t *most, int64_t value)
 {
-    return a > b ? a : b;
+    if (value > *most)
+        *most = value;
 }
 
 /* The part of being late from |from| on that |cause| explains, which ends at |until|. */
@@ -366,12 +368,12 @@ static inline void add_times(struct tally *t, struct tally_procedure *p, const s
         histogram_add(&p->planned, d->answered - d->planned);
         add_lateness(t, d);
         add_trace(t, d->step->latency, at.planned);
-        t->planned_end = later(t->planned_end, at.planned);
+        raise_to(&t->planned_end, at.planned);
     }
     if ((uint64_t)at.sent < (uint64_t)t->begun) /* -1: there is none yet */
         t->begun = at.sent;
-    t->ended = later(t->ended, at.answered);
-    t->critical_path = later(t->critical_path, d->chain);
+    raise_to(&t->ended, at.answered);
+    raise_to(&t->critical_path, d->chain);
 }
 
 /* The first operation of a procedure, or of a dump. */
