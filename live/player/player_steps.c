@@ -153,10 +153,8 @@ int steps_settle(struct playing *d, struct err *err)
 static int tell(struct player *p, struct play *play, const struct play_end *end, struct err *err)
 {
     const int64_t begin = p->begin;
-    const bool is_sent = play->state == PLAY_SENT && play->sent != NO_TIME;
-    const bool is_answered = end->answered != NO_TIME;
     /* all members: gcc would clear all of it first */
-    const struct done done = {
+    struct done done = {
         .number = play_number(play),
         .dump = play->in->index,
         .step = play->step,
@@ -165,16 +163,22 @@ static int tell(struct player *p, struct play *play, const struct play_end *end,
         .planned = pace_plan(p, play) - begin,
         .entered = play->entered - begin,
         .ready = play->ready == NO_TIME ? -1 : play->ready - begin,
-        .allowed = is_sent ? play->allowed - begin : -1,
-        .sent = is_sent ? play->sent - begin : -1,
-        .answered = is_answered ? end->answered - begin : -1,
-        .chain = is_sent && is_answered ? play->chain + end->answered - play->sent : play->chain,
+        .allowed = -1,
+        .sent = -1,
+        .answered = end->answered == NO_TIME ? -1 : end->answered - begin,
+        .chain = play->chain,
         .resent = end->resent,
         .warm_up = play->flags & PLAY_WARM_UP,
     };
-    int result = tally_add(p->setup.tally, &done, err);
+    int result;
 
-    play->chain = done.chain;
+    if (play->state == PLAY_SENT && play->sent != NO_TIME) {
+        done.allowed = play->allowed - begin;
+        done.sent = play->sent - begin;
+        if (end->answered != NO_TIME)
+            play->chain = done.chain += end->answered - play->sent;
+    }
+    result = tally_add(p->setup.tally, &done, err);
     if (result == 0 && p->setup.done)
         result = p->setup.done(p->setup.ctx, &done, err);
     return result;
