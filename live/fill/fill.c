@@ -20,25 +20,23 @@ static uint64_t next_number(uint64_t *state)
 
 static void make_table(void)
 {
-    uint64_t state = TABLE_SEED, number = 0;
+    uint64_t state = TABLE_SEED;
 
-    for (uint32_t i = 0; i < FILL_PERIOD; i++, number >>= 8) {
-        if (i % 8 == 0)
-            number = next_number(&state);
-        table[i] = (uint8_t)number;
-    }
-    for (uint32_t i = FILL_PERIOD; i < sizeof(table); i++)
-        table[i] = table[i - FILL_PERIOD];
+    /* the last number passes the period: what is too much of it is overwritten */
+    for (uint32_t i = 0; i < FILL_PERIOD; i += 8)
+        store_le64(table + i, next_number(&state));
+    memcpy(table + FILL_PERIOD, table, FILL_PERIOD);
+    memcpy(table + 2 * FILL_PERIOD, table, FILL_RUN - FILL_PERIOD);
     made = true;
 }
 
 const uint8_t *fill_at(uint64_t object, uint64_t offset)
 {
-    uint64_t start = next_number(&object) % FILL_PERIOD;
+    uint64_t at = next_number(&object) % FILL_PERIOD + offset % FILL_PERIOD;
 
     if (!made)
         make_table();
-    return table + (start + offset % FILL_PERIOD) % FILL_PERIOD;
+    return table + (at < FILL_PERIOD ? at : at - FILL_PERIOD);
 }
 
 /* The bytes that one piece of the table gives. */
