@@ -149,14 +149,15 @@ static void compact(struct record_stream *s)
 static int assemble(struct record_stream *s)
 {
     while (s->in.len - s->next >= MARK) {
-        uint8_t *at = s->in.data + s->next;
+        uint8_t *at = s->in.data + s->next, *to = s->in.data + s->record + s->assembled;
         uint32_t mark = load_be32(at), len = mark & ~RPC_LAST_FRAGMENT;
 
         if (len > s->limits.record_max - s->assembled)
             return -1;
         if (s->in.len - s->next - MARK < len)
             return 0;
-        memmove(s->in.data + s->record + MARK + s->assembled, at + MARK, len);
+        if (to != at) /* the first fragment is where it should be */
+            memmove(to + MARK, at + MARK, len);
         s->assembled += len;
         s->next += MARK + len;
         if (mark & RPC_LAST_FRAGMENT)
@@ -168,20 +169,21 @@ static int assemble(struct record_stream *s)
 /* Tells the owner which records are there: those of one fragment, as nearly all are. */
 static void announce(struct record_stream *s)
 {
+    const uint8_t *at, *end = s->in.data + s->in.len;
+
     if (s->announced < s->next) {
         s->announced = s->next;
         s->ahead = 0;
     }
-    while (s->ahead < RECORD_SOON && s->in.len - s->announced >= MARK) {
-        const uint8_t *at = s->in.data + s->announced;
+    for (at = s->in.data + s->announced; s->ahead < RECORD_SOON && end - at >= MARK; s->ahead++) {
         uint32_t mark = load_be32(at), len = mark & ~RPC_LAST_FRAGMENT;
 
-        if (!(mark & RPC_LAST_FRAGMENT) || s->in.len - s->announced - MARK < len)
+        if (!(mark & RPC_LAST_FRAGMENT) || end - at - MARK < len)
             break;
-        s->announced += MARK + len;
-        s->ahead++;
         s->host.soon(s->host.ctx, at + MARK, len);
+        at += MARK + len;
     }
+    s->announced = (size_t)(at - s->in.data);
 }
 
 /* Delivers the record that is whole. */

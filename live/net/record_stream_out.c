@@ -59,7 +59,9 @@ static struct chunk *chunk_for(struct record_stream *s, uint32_t len)
 /* Room for the three pieces of a record. */
 static int reserve_pieces(struct record_stream *s)
 {
-    if (s->out_at && s->out_end + 3 > s->out_cap) {
+    if (s->out_cap - s->out_end >= 3)
+        return 0;
+    if (s->out_at) {
         memmove(s->out, s->out + s->out_at, (s->out_end - s->out_at) * sizeof(*s->out));
         s->out_end -= s->out_at;
         s->out_at = 0;
@@ -70,28 +72,26 @@ static int reserve_pieces(struct record_stream *s)
 static void queue_piece(struct record_stream *s, const uint8_t *data, uint32_t len,
                         struct chunk *chunk)
 {
-    struct piece *last = s->out_end > s->out_at ? &s->out[s->out_end - 1] : NULL;
-
     s->output += len;
-    if (chunk)
-        s->copies += len;
-    if (chunk && last && last->chunk == chunk) {
-        last->len += len; /* they are neighbours: chunks fill up in order */
-        return;
-    }
     s->out[s->out_end++] = (struct piece){ data, len, chunk };
-    if (chunk)
-        chunk->pieces++;
 }
 
 /* Queues what was written to the chunk from |len| bytes on, up to |end|. */
 static void queue_copied(struct record_stream *s, const uint8_t *end)
 {
     struct chunk *chunk = s->filling;
-    uint32_t len = (uint32_t)(end - chunk->data) - chunk->len;
+    uint8_t *data = chunk->data + chunk->len;
+    uint32_t len = (uint32_t)(end - data);
 
-    queue_piece(s, chunk->data + chunk->len, len, chunk);
     chunk->len += len;
+    s->copies += len;
+    if (s->out_end > s->out_at && s->out[s->out_end - 1].chunk == chunk) {
+        s->out[s->out_end - 1].len += len; /* they are neighbours: chunks fill up in order */
+        s->output += len;
+        return;
+    }
+    chunk->pieces++;
+    queue_piece(s, data, len, chunk);
 }
 
 static uint8_t *copy(uint8_t *to, const void *from, size_t len)
@@ -129,8 +129,9 @@ int record_stream_send_with(struct record_stream *s, const struct iovec *pieces,
     } else {
         to = copy(to, tail.data, tail.len);
     }
-    to = copy(to, "\0\0\0", padding);
-    if (to > s->filling->data + s->filling->len)
+    if (padding)
+        to = copy(to, "\0\0\0", padding);
+    if (padding || tail.len <= TAIL_COPIED)
         queue_copied(s, to);
     loop_idle(s->loop, &s->flush);
     return 0;
