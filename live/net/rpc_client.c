@@ -68,7 +68,7 @@ bool rpc_client_has_room(const struct rpc_client *c)
 
 /* --- ends of calls */
 
-static void take_out(struct rpc_client *c, struct slot *slot)
+static inline void take_out(struct rpc_client *c, struct slot *slot)
 {
     place_of(c, slot->xid)->slot = SLOT_NONE;
     list_remove(c, slot);
@@ -79,17 +79,12 @@ static void take_out(struct rpc_client *c, struct slot *slot)
 }
 
 /* Takes the call out, and tells its owner. */
-static int end_call(struct rpc_client *c, struct slot *slot, struct rpc_answer *answer,
-                    struct err *err)
+static inline int end_call(struct rpc_client *c, struct slot *slot, struct rpc_answer *answer,
+                           struct err *err)
 {
     int result;
 
     take_out(c, slot);
-    place_of(c, slot->xid)->answered = answer->outcome == RPC_ANSWERED;
-    *(answer->outcome == RPC_ANSWERED    ? &c->stats.answers
-      : answer->outcome == RPC_TIMED_OUT ? &c->stats.timed_out
-      : answer->outcome == RPC_LOST      ? &c->stats.lost
-                                         : &c->stats.cancelled) += 1;
     answer->xid = slot->xid;
     answer->call = (struct bytes){ slot->message.data, (uint32_t)slot->message.len };
     answer->called = slot->called;
@@ -101,13 +96,24 @@ static int end_call(struct rpc_client *c, struct slot *slot, struct rpc_answer *
     return result;
 }
 
+/* The same without an answer. */
+static int end_unanswered(struct rpc_client *c, struct slot *slot, enum rpc_outcome outcome,
+                          struct err *err)
+{
+    place_of(c, slot->xid)->answered = false;
+    *(outcome == RPC_TIMED_OUT ? &c->stats.timed_out
+      : outcome == RPC_LOST    ? &c->stats.lost
+                               : &c->stats.cancelled) += 1;
+    return end_call(c, slot, &(struct rpc_answer){ .outcome = outcome }, err);
+}
+
 int client_end_all(struct rpc_client *c, enum rpc_outcome outcome, struct err *err)
 {
     int result = 0;
 
     /* what owners call meanwhile is not among them */
     for (uint32_t left = c->stats.outstanding; left && result == 0 && c->oldest && !c->dead; left--)
-        result = end_call(c, c->oldest, &(struct rpc_answer){ .outcome = outcome }, err);
+        result = end_unanswered(c, c->oldest, outcome, err);
     return result;
 }
 
@@ -119,7 +125,7 @@ bool rpc_client_cancel(struct rpc_client *c, uint32_t xid)
         &c->slots[place->slot] == c->open)
         return false;
     client_enter(c);
-    end_call(c, &c->slots[place->slot], &(struct rpc_answer){ .outcome = RPC_CANCELLED }, NULL);
+    end_unanswered(c, &c->slots[place->slot], RPC_CANCELLED, NULL);
     client_leave(c, 0);
     return true;
 }
@@ -134,7 +140,7 @@ static int on_expiry(void *ctx, struct err *err)
 
     client_enter(c);
     while (result == 0 && !c->dead && c->oldest && c->oldest->called + timeout <= now)
-        result = end_call(c, c->oldest, &(struct rpc_answer){ .outcome = RPC_TIMED_OUT }, err);
+        result = end_unanswered(c, c->oldest, RPC_TIMED_OUT, err);
     if (result == 0 && !c->dead && c->oldest)
         result = loop_set(c->loop, &c->expiry, c->oldest->called + timeout, err);
     return client_leave(c, result);
@@ -184,11 +190,19 @@ static void show_answer(const struct rpc_client *c, const uint8_t *data, uint32_
 
 /* --- answers */
 
+/* A reply to no outstanding call.  |known|: its XID is that of one which has ended. */
+static int count_stray(struct rpc_client *c, bool known, const struct place *place)
+{
+    *(!known ? &c->stats.unknown : place->answered ? &c->stats.duplicate : &c->stats.late) += 1;
+    return 0;
+}
+
 int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, struct err *err)
 {
     struct rpc_answer answer; /* end_call sets the rest of it */
     struct rpc_header header;
     struct place *place;
+    struct slot *slot;
 
     c->stats.bytes_in += len;
     show_answer(c, data, len);
@@ -197,16 +211,16 @@ int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, stru
         return 1;
     }
     place = place_of(c, header.xid);
-    if (!place->used || place->xid != header.xid ||
-        (place->slot != SLOT_NONE && &c->slots[place->slot] == c->open)) {
-        c->stats.unknown++;
-        return 0;
-    }
-    if (place->slot == SLOT_NONE) {
-        *(place->answered ? &c->stats.duplicate : &c->stats.late) += 1;
-        return 0;
-    }
+    if (!place->used || place->xid != header.xid)
+        return count_stray(c, false, place);
+    if (place->slot == SLOT_NONE)
+        return count_stray(c, true, place);
+    slot = &c->slots[place->slot];
+    if (slot == c->open)
+        return count_stray(c, false, place);
     c->failures = 0;
+    c->stats.answers++;
+    place->answered = true;
     answer.outcome = RPC_ANSWERED;
     answer.header = &header;
     answer.message = (struct bytes){ data, len };
@@ -214,7 +228,7 @@ int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, stru
                       ? (struct bytes){ data + header.body, header.body_len }
                       : (struct bytes){ 0 };
     answer.arrived = loop_now(c->loop);
-    return end_call(c, &c->slots[place->slot], &answer, err);
+    return end_call(c, slot, &answer, err);
 }
 
 /* --- calls */
@@ -250,16 +264,18 @@ static void put_header(struct rpc_client *c, uint32_t xid, const struct rpc_targ
 /* The same with a credential that was written before (RFC 5531 s9). */
 static void put_encoded(struct rpc_client *c, uint32_t xid, const struct rpc_target *target)
 {
-    const uint32_t words[] = {
-        xid, RPC_CALL, 2, target->program, target->version, target->procedure
-    };
-    uint8_t *to = xdr_put_room(&c->put, sizeof(words) + target->encoded.len);
+    enum { BEFORE = 24 /* bytes */ };
+    uint8_t *to = xdr_put_room(&c->put, (size_t)BEFORE + target->encoded.len);
 
     if (!to)
         return;
-    for (size_t i = 0; i < sizeof(words) / 4; i++)
-        store_be32(to + 4 * i, words[i]);
-    memcpy(to + sizeof(words), target->encoded.data, target->encoded.len);
+    store_be32(to, xid);
+    store_be32(to + 4, RPC_CALL);
+    store_be32(to + 8, 2);
+    store_be32(to + 12, target->program);
+    store_be32(to + 16, target->version);
+    store_be32(to + 20, target->procedure);
+    memcpy(to + BEFORE, target->encoded.data, target->encoded.len);
 }
 
 /* Fetches the slot of the next call, and where it will be written: both have left the cache if many
@@ -270,8 +286,9 @@ static void expect_next(const struct rpc_client *c)
 
     if (!next)
         return;
-    for (uint32_t at = 0; at < 256 && at < next->message.cap; at += 64)
-        __builtin_prefetch(next->message.data + at, 1);
+    if (next->message.cap >= 256)
+        for (uint32_t at = 0; at < 256; at += 64)
+            __builtin_prefetch(next->message.data + at, 1);
     if (next->next) {
         __builtin_prefetch(next->next, 1);
         __builtin_prefetch((const uint8_t *)next->next + 64, 1);
@@ -294,7 +311,10 @@ struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *
     c->now = target->now;
     slot->xid = take_xid(c, slot);
     c->put = xdr_put_to(&slot->message, c->setup.limits.call_max);
-    (target->encoded.len ? put_encoded : put_header)(c, slot->xid, target);
+    if (target->encoded.len)
+        put_encoded(c, slot->xid, target);
+    else
+        put_header(c, slot->xid, target);
     return &c->put;
 }
 
@@ -408,7 +428,7 @@ void rpc_client_free(struct rpc_client *c)
     client_enter(c);
     rpc_client_abandon(c);
     while (c->oldest)
-        end_call(c, c->oldest, &(struct rpc_answer){ .outcome = RPC_CANCELLED }, NULL);
+        end_unanswered(c, c->oldest, RPC_CANCELLED, NULL);
     c->dead = true;
     loop_unset(c->loop, &c->expiry);
     loop_unset(c->loop, &c->room_again);

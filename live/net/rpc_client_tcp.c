@@ -113,6 +113,14 @@ static int lost(struct rpc_client *c, enum rpc_client_event event, const char *t
 
 /* --- records */
 
+static int is_nonsense(struct rpc_client *c, uint32_t len, struct err *err)
+{
+    char text[100];
+
+    snprintf(text, sizeof(text), "a record of %u bytes is not an RPC reply", len);
+    return lost(c, RPC_CLIENT_NONSENSE, text, err);
+}
+
 static int on_record(void *ctx, const uint8_t *data, uint32_t len, struct err *err)
 {
     struct rpc_client *c = ctx;
@@ -120,12 +128,8 @@ static int on_record(void *ctx, const uint8_t *data, uint32_t len, struct err *e
 
     client_enter(c);
     result = client_message(c, data, len, err);
-    if (result == 1) {
-        char text[100];
-
-        snprintf(text, sizeof(text), "a record of %u bytes is not an RPC reply", len);
-        result = lost(c, RPC_CLIENT_NONSENSE, text, err);
-    }
+    if (result == 1)
+        result = is_nonsense(c, len, err);
     return client_leave(c, result);
 }
 
