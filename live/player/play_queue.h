@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/player/play_queue.h
  *
- * Operations by a key, the lowest first: by time, or by the order in which they are picked.  Those
- * whose keys come in ascending order, as most do, cost no search; the others are in a heap.
+ * Operations by a key, the lowest first: by time, or by the order in which they are picked.  Most
+ * are in a line: those whose keys come in ascending order cost no search, and those that belong
+ * near its beginning, as operations do that have waited for others, a short one.  The rest is in a
+ * heap.
  *
  * Memory: 16 bytes an operation, and as many again for growing.
  */
@@ -36,15 +38,40 @@ static inline uint32_t play_queue_count(const struct play_queue *q)
 }
 
 int play_queue_add(struct play_queue *q, int64_t key, struct play *play, struct err *err);
+
+static inline bool play_queue_line_first(const struct play_queue *q)
+{
+    return q->line_at < q->line_end &&
+           (!q->heap_count || q->line[q->line_at].key <= q->heap[0].key);
+}
+
 /* The first one, or NULL. */
-const struct queued *play_queue_first(const struct play_queue *q);
+static inline const struct queued *play_queue_first(const struct play_queue *q)
+{
+    if (play_queue_line_first(q))
+        return &q->line[q->line_at];
+    return q->heap_count ? &q->heap[0] : NULL;
+}
+
 /* Takes the first one away; there must be one. */
-struct play *play_queue_take(struct play_queue *q);
+struct play *play_queue_take_heap(struct play_queue *q);
+static inline struct play *play_queue_take(struct play_queue *q)
+{
+    return play_queue_line_first(q) ? q->line[q->line_at++].play : play_queue_take_heap(q);
+}
+
 /* One that is |ahead| places behind the first in most cases; NULL: nobody knows. */
 static inline struct play *play_queue_later(const struct play_queue *q, uint32_t ahead)
 {
     return ahead < q->line_end - q->line_at ? q->line[q->line_at + ahead].play : NULL;
 }
+
+/* Whether |ahead| operations, or more, go before one with this key. */
+static inline bool play_queue_is_behind(const struct play_queue *q, uint32_t ahead, int64_t key)
+{
+    return ahead < q->line_end - q->line_at && q->line[q->line_at + ahead].key <= key;
+}
+
 void play_queue_free(struct play_queue *q);
 
 #endif
