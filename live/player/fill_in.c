@@ -3,21 +3,6 @@
 
 enum { IN_DUMP = 8 /* a handle in a dump: its length, and the number of the object */ };
 
-static inline uint32_t number_at(const struct step *step, uint32_t at)
-{
-    return load_be32(step->arguments.data + at + 4);
-}
-
-uint32_t step_object(const struct step *step)
-{
-    return step->has & STEP_WITHOUT_OBJECT || !step->arguments.len ? 0 : number_at(step, 0);
-}
-
-uint32_t step_second(const struct step *step)
-{
-    return step->has & STEP_HAS_SECOND ? number_at(step, step->second_at) : 0;
-}
-
 /* The handle to send for an object; false: there is none. */
 static bool find_handle(const struct step *step, uint32_t number, struct objects *objects,
                         const struct fill_in *with, struct bytes *handle)

@@ -35,8 +35,17 @@ enum fill_in_result {
 enum fill_in_result fill_in(const struct step *step, struct objects *objects,
                             const struct fill_in *with, struct xdr_put *put, uint32_t *missing);
 
-/* The object number of the step's first handle (0: none, or unknown), and of its second. */
-uint32_t step_object(const struct step *step);
-uint32_t step_second(const struct step *step);
+/* The object number of the step's first handle (0: none, or unknown), and of its second.  A handle
+ * in a dump is its length, and the number of the object. */
+static inline uint32_t step_object(const struct step *step)
+{
+    return step->has & STEP_WITHOUT_OBJECT || !step->arguments.len
+               ? 0
+               : load_be32(step->arguments.data + 4);
+}
+static inline uint32_t step_second(const struct step *step)
+{
+    return step->has & STEP_HAS_SECOND ? load_be32(step->arguments.data + step->second_at + 4) : 0;
+}
 
 #endif

@@ -175,9 +175,11 @@ struct player {
         uint32_t most;    /* open operations of a dump before more are taken */
         int64_t at, busy; /* when that was last weighed, and what the process had worked by then */
     } window;
-    int64_t room_at; /* when the limit of all outstanding calls last gave room */
-    bool full;       /* that limit is reached */
-    bool gave_up;    /* a destination is gone */
+    int64_t room_at;              /* when the limit of all outstanding calls last gave room */
+    bool full;                    /* that limit is reached */
+    bool gave_up;                 /* a destination is gone */
+    const struct play *sent_last; /* in this round, NULL: none; */
+    int64_t sent_at;              /* and when that was */
     int64_t late;
     uint64_t random;
     int64_t cpu_user, cpu_system; /* when measuring began */

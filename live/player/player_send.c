@@ -13,7 +13,8 @@
 enum {
     VERSION = 3,         /* of both programs */
     LATE_STEPS = 32,     /* calls between two looks at the clock */
-    EXPECT = 2,          /* operations between two steps of fetching ahead */
+    EXPECT = 2,          /* operations between two steps of fetching ahead, */
+    LATER = 5,           /* of which there are so many */
     LATENCY_MEMORY = 16, /* answers */
 };
 
@@ -70,17 +71,20 @@ static void expect_send(struct player *p, const struct play *play)
 int send_queue(struct player *p, struct play *play, struct err *err)
 {
     struct connection *c = connect_find(p, play, err);
+    int64_t key;
 
     if (!c)
         return -ERR_SYSTEM;
+    key = pick_key(p, play_number(play));
     play->allowed = p->now;
     play->state = PLAY_QUEUED;
     p->queued++;
-    if (play_queue_add(&c->queue, pick_key(p, play_number(play)), play, err) < 0)
+    if (play_queue_add(&c->queue, key, play, err) < 0)
         return -ERR_SYSTEM;
     connect_list(c);
     player_wake(p);
-    expect_send(p, play);
+    if (!play_queue_is_behind(&c->queue, LATER * EXPECT, key)) /* else expect_later does it */
+        expect_send(p, play);
     return 0;
 }
 
@@ -229,6 +233,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     struct player *p = d->player;
     struct connection *c;
     struct verdict verdict;
+    struct play_end end;
     int result;
 
     c = connect_find(p, play, err);
@@ -238,7 +243,12 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
         return steps_unanswered(p, play, send_cancelled(c), answer->resent, err);
     result =
         verdict_reply(d->setup.verdicts, play_number(play), play->step, answer, 0, &verdict, err);
-    return result < 0 ? result : send_judged(play, NULL, answer, &verdict, err);
+    if (result < 0)
+        return result;
+    if (verdict.next != NEXT_NOTHING || answer->resent || answer->outcome != RPC_ANSWERED)
+        return send_judged(play, NULL, answer, &verdict, err);
+    end = (struct play_end){ .verdict = &verdict, .answered = answer->arrived };
+    return steps_end(p, play, &end, err);
 }
 
 /* The object, and where the times are counted; they are those of this round. */
@@ -319,18 +329,19 @@ static int is_sent(struct connection *c, struct play *play, bool asks_first, str
     play->allowed = room > play->allowed ? room : play->ready;
     play->state = PLAY_SENT;
     play->sent = asks_first ? NO_TIME : p->now;
-    p->late = p->now - pace_plan(p, play);
+    p->sent_last = play;
+    p->sent_at = p->now;
     if (asks_first)
         result = follow_begin(play, NULL, FOLLOW_GETATTR, NULL, err);
     return result < 0 ? result : steps_turn(p, play, err);
 }
 
-/* The same for operations that wait for long: they have left the cache again. */
+/* The same for operations that wait for long: they have left the cache meanwhile. */
 static void expect_later(const struct connection *c)
 {
     const struct play *play;
 
-    play = play_queue_later(&c->queue, 5 * EXPECT);
+    play = play_queue_later(&c->queue, LATER * EXPECT);
     if (play)
         __builtin_prefetch(play, 1);
     play = play_queue_later(&c->queue, 4 * EXPECT);
@@ -403,13 +414,14 @@ static uint64_t room_of_all(const struct player *p)
 
 /* With a limit for all, the operation that is picked first decides.  Without one, or if it has room
  * for all that is queued, the order of the connections does not matter. */
-static uint32_t next_connection(const struct player *p)
+static uint32_t next_connection(const struct player *p, uint64_t room)
 {
-    uint32_t best = p->sending_count - 1;
+    uint32_t count = p->sending_count, best = count - 1;
     int64_t best_key = INT64_MAX;
-    bool chooses = p->queued > room_of_all(p);
 
-    for (uint32_t i = 0; chooses && i < p->sending_count; i++) {
+    if (count == 1 || p->queued <= room)
+        return best;
+    for (uint32_t i = 0; i < count; i++) {
         const struct queued *first = play_queue_first(&p->sending[i]->queue);
 
         if (p->sending[i]->follows)
@@ -422,22 +434,21 @@ static uint32_t next_connection(const struct player *p)
     return best;
 }
 
-int send_round(struct player *p, struct err *err)
+static int send_all(struct player *p, struct err *err)
 {
-    for (uint32_t i = 1; i < SEND_SOON && p->sending_count; i++)
-        expect_send(p, NULL);
     for (uint32_t sent = 1; p->sending_count; sent++) {
+        uint64_t room = room_of_all(p);
         uint32_t at;
         struct connection *c;
         int result = SEND_DONE;
 
-        if (!room_of_all(p)) {
+        if (!room) {
             p->full = true;
             return 0;
         }
         if (sent % LATE_STEPS == 0)
             p->now = loop_clock();
-        at = next_connection(p);
+        at = next_connection(p, room);
         c = p->sending[at];
         if (c->outstanding >= p->setup.outstanding_each)
             result = SEND_FULL;
@@ -457,4 +468,17 @@ int send_round(struct player *p, struct err *err)
         }
     }
     return 0;
+}
+
+int send_round(struct player *p, struct err *err)
+{
+    int result;
+
+    for (uint32_t i = 1; i < SEND_SOON && p->sending_count; i++)
+        expect_send(p, NULL);
+    p->sent_last = NULL;
+    result = send_all(p, err);
+    if (p->sent_last)
+        p->late = p->sent_at - pace_plan(p, p->sent_last);
+    return result;
 }

@@ -135,11 +135,6 @@ void feed_release(struct feed *feed)
 
 /* --- arguments */
 
-uint32_t step_object(const struct step *step)
-{
-    return load_be32(step->arguments.data + 4);
-}
-
 enum fill_in_result fill_in(const struct step *step, struct objects *objects,
                             const struct fill_in *with, struct xdr_put *put, uint32_t *missing)
 {
