@@ -186,15 +186,28 @@ static void announce(struct record_stream *s)
     s->announced = (size_t)(at - s->in.data);
 }
 
-/* Delivers the record that is whole. */
-static int hand_over(struct record_stream *s, struct err *err)
+/* The length of the record at |next| if it is of one fragment, as nearly all are, and whole: there
+ * is nothing to assemble.  Else a length that no record has. */
+static inline uint32_t single(const struct record_stream *s)
+{
+    size_t left = s->in.len - s->next;
+    uint32_t mark, len;
+
+    if (s->record != s->next || left < MARK)
+        return UINT32_MAX;
+    mark = load_be32(s->in.data + s->next);
+    len = mark & ~RPC_LAST_FRAGMENT;
+    return mark & RPC_LAST_FRAGMENT && len <= s->limits.record_max && len <= left - MARK
+               ? len
+               : UINT32_MAX;
+}
+
+/* Delivers the record of |len| bytes at |record|. */
+static inline int hand_over(struct record_stream *s, uint32_t len, struct err *err)
 {
     const uint8_t *data = s->in.data + s->record + MARK;
-    uint32_t len = s->assembled;
 
     s->record = s->next;
-    s->assembled = 0;
-    s->whole = false;
     s->ahead -= s->ahead > 0;
     return s->host.record(s->host.ctx, data, len, err);
 }
@@ -206,17 +219,29 @@ static int deliver(struct record_stream *s, struct err *err)
     int result = 0;
 
     while (result == 0 && may_read(s)) {
+        uint32_t len = single(s);
         int whole;
 
         if (s->host.soon && s->record == s->next)
             announce(s);
-        whole = s->whole ? 1 : assemble(s);
-        if (whole < 0)
-            return end(s, RECORD_TOO_LONG, 0, err);
-        s->whole = whole;
-        if (!whole || !budget_ask(&s->memory_out, (uint64_t)s->limits.answer + RECORD_WRITE))
+        if (len == UINT32_MAX) {
+            whole = s->whole ? 1 : assemble(s);
+            if (whole < 0)
+                return end(s, RECORD_TOO_LONG, 0, err);
+            s->whole = whole;
+            if (!whole)
+                break;
+        }
+        if (!budget_ask(&s->memory_out, (uint64_t)s->limits.answer + RECORD_WRITE))
             break;
-        result = hand_over(s, err);
+        if (len == UINT32_MAX) {
+            len = s->assembled;
+            s->assembled = 0;
+            s->whole = false;
+        } else {
+            s->next += MARK + len;
+        }
+        result = hand_over(s, len, err);
     }
     budget_settle(&s->memory_out);
     compact(s);

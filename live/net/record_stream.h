@@ -86,6 +86,8 @@ int record_stream_send(struct record_stream *stream, const struct iovec *pieces,
  * is not copied: it must stay as it is until the stream is freed. */
 int record_stream_send_with(struct record_stream *stream, const struct iovec *pieces, int count,
                             struct bytes tail, struct err *err);
+int record_stream_send_bytes(struct record_stream *stream, struct bytes message, struct bytes tail,
+                             struct err *err);
 
 /* Stop and resume the delivery of records, for an owner with too much work. */
 void record_stream_hold(struct record_stream *stream);

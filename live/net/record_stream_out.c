@@ -101,6 +101,31 @@ static uint8_t *copy(uint8_t *to, const void *from, size_t len)
     return to + len;
 }
 
+/* Appends a record to the last one that waits, as most can be.  False: it cannot. */
+static inline bool append(struct record_stream *s, struct bytes message)
+{
+    struct chunk *chunk = s->filling;
+    uint32_t len = message.len;
+    struct piece *last;
+    uint8_t *to;
+
+    if (!chunk || s->out_at == s->out_end || (uint64_t)len + RECORD_MARK > chunk->cap - chunk->len)
+        return false;
+    last = &s->out[s->out_end - 1];
+    if (last->chunk != chunk)
+        return false;
+    to = chunk->data + chunk->len;
+    store_be32(to, len | RPC_LAST_FRAGMENT);
+    copy(to + RECORD_MARK, message.data, len);
+    len += RECORD_MARK;
+    chunk->len += len;
+    last->len += len;
+    s->copies += len;
+    s->output += len;
+    loop_idle(s->loop, &s->flush);
+    return true;
+}
+
 int record_stream_send_with(struct record_stream *s, const struct iovec *pieces, int count,
                             struct bytes tail, struct err *err)
 {
@@ -135,6 +160,15 @@ int record_stream_send_with(struct record_stream *s, const struct iovec *pieces,
         queue_copied(s, to);
     loop_idle(s->loop, &s->flush);
     return 0;
+}
+
+int record_stream_send_bytes(struct record_stream *s, struct bytes message, struct bytes tail,
+                             struct err *err)
+{
+    if (!tail.len && !s->over && append(s, message))
+        return 0;
+    return record_stream_send_with(s, &(struct iovec){ (void *)message.data, message.len }, 1, tail,
+                                   err);
 }
 
 int record_stream_send(struct record_stream *s, const struct iovec *pieces, int count,

@@ -12,6 +12,9 @@
 
 enum { ROOM_AGAIN = 10000000 /* ns */ };
 
+/* For what few calls need: it would make a function that all need longer. */
+#define NOT_INLINE __attribute__((noinline))
+
 const struct rpc_client_limits rpc_client_defaults = {
     .calls = 128,
     .call_bytes = 16 << 20,
@@ -60,10 +63,15 @@ static bool output_is_long(const struct rpc_client *c)
     return c->stream && record_stream_copies(c->stream) > c->setup.limits.call_bytes;
 }
 
-bool rpc_client_has_room(const struct rpc_client *c)
+static inline bool has_room(const struct rpc_client *c)
 {
     return c->free && !c->open && c->stats.outstanding < c->setup.limits.calls &&
            c->bytes < c->setup.limits.call_bytes && !output_is_long(c);
+}
+
+bool rpc_client_has_room(const struct rpc_client *c)
+{
+    return has_room(c);
 }
 
 /* --- ends of calls */
@@ -164,28 +172,25 @@ static int on_room(void *ctx, struct err *err)
 
 /* --- messages for those who record them */
 
-void client_show_call(const struct rpc_client *c, const struct slot *slot)
+NOT_INLINE void client_show(const struct rpc_client *c, const struct slot *slot)
 {
-    if (c->host.message)
-        c->host.message(c->host.ctx,
-                        &(struct rpc_client_message){
-                            .own = &c->own,
-                            .server = &c->setup.server,
-                            .udp = c->setup.udp,
-                            .message = { slot->message.data, (uint32_t)slot->message.len },
-                            .tail = slot->tail,
-                            .done = slot->done,
-                            .ctx = slot->ctx });
+    c->host.message(c->host.ctx, &(struct rpc_client_message){
+                                     .own = &c->own,
+                                     .server = &c->setup.server,
+                                     .udp = c->setup.udp,
+                                     .message = { slot->message.data, (uint32_t)slot->message.len },
+                                     .tail = slot->tail,
+                                     .done = slot->done,
+                                     .ctx = slot->ctx });
 }
 
-static void show_answer(const struct rpc_client *c, const uint8_t *data, uint32_t len)
+static NOT_INLINE void show_answer(const struct rpc_client *c, const uint8_t *data, uint32_t len)
 {
-    if (c->host.message)
-        c->host.message(c->host.ctx, &(struct rpc_client_message){ .own = &c->own,
-                                                                   .server = &c->setup.server,
-                                                                   .udp = c->setup.udp,
-                                                                   .from_server = true,
-                                                                   .message = { data, len } });
+    c->host.message(c->host.ctx, &(struct rpc_client_message){ .own = &c->own,
+                                                               .server = &c->setup.server,
+                                                               .udp = c->setup.udp,
+                                                               .from_server = true,
+                                                               .message = { data, len } });
 }
 
 /* --- answers */
@@ -205,7 +210,8 @@ int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, stru
     struct slot *slot;
 
     c->stats.bytes_in += len;
-    show_answer(c, data, len);
+    if (c->host.message)
+        show_answer(c, data, len);
     if (rpc_parse(data, len, len, &header) != RPC_OK || header.direction != RPC_REPLY) {
         c->stats.garbage++;
         return 1;
@@ -247,7 +253,8 @@ static uint32_t take_xid(struct rpc_client *c, struct slot *slot)
     return xid;
 }
 
-static void put_header(struct rpc_client *c, uint32_t xid, const struct rpc_target *target)
+static NOT_INLINE void put_header(struct rpc_client *c, uint32_t xid,
+                                  const struct rpc_target *target)
 {
     struct rpc_header header = { .xid = xid,
                                  .direction = RPC_CALL,
@@ -262,7 +269,7 @@ static void put_header(struct rpc_client *c, uint32_t xid, const struct rpc_targ
 }
 
 /* The same with a credential that was written before (RFC 5531 s9). */
-static void put_encoded(struct rpc_client *c, uint32_t xid, const struct rpc_target *target)
+static inline void put_encoded(struct rpc_client *c, uint32_t xid, const struct rpc_target *target)
 {
     enum { BEFORE = 24 /* bytes */ };
     uint8_t *to = xdr_put_room(&c->put, (size_t)BEFORE + target->encoded.len);
@@ -299,7 +306,7 @@ struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *
 {
     struct slot *slot = c->free;
 
-    if (!rpc_client_has_room(c)) {
+    if (!has_room(c)) {
         c->room_wanted = true;
         if (slot) /* too many bytes: no call may end that would ask */
             loop_idle(c->loop, &c->room);
@@ -337,8 +344,8 @@ int rpc_client_end_with(struct rpc_client *c, struct bytes tail, rpc_done *done,
 
     if (slot->message.len + tail.len > c->setup.limits.call_max)
         xdr_put_fail(&c->put, XDR_PUT_TOO_LONG);
-    result = xdr_put_end(&c->put, "an RPC call", err);
-    if (result < 0) {
+    if (c->put.problem) {
+        result = xdr_put_end(&c->put, "an RPC call", err);
         rpc_client_abandon(c);
         return result;
     }

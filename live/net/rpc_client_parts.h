@@ -87,7 +87,12 @@ static inline void client_enter(struct rpc_client *c)
 int client_leave(struct rpc_client *c, int result);
 
 /* Shows a call that is sent to those who record. */
-void client_show_call(const struct rpc_client *c, const struct slot *slot);
+void client_show(const struct rpc_client *c, const struct slot *slot);
+static inline void client_show_call(const struct rpc_client *c, const struct slot *slot)
+{
+    if (c->host.message)
+        client_show(c, slot);
+}
 /* Takes a message from the server.  Returns 0, 1 if it is not a reply, or a negative code. */
 int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, struct err *err);
 /* Ends all calls. */

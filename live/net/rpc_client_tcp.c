@@ -180,11 +180,11 @@ static int on_over(void *ctx, enum record_end end, int errno_value, struct err *
 
 static int send_record(struct rpc_client *c, struct slot *slot, struct err *err)
 {
-    struct iovec piece = { slot->message.data, slot->message.len };
+    struct bytes message = { slot->message.data, (uint32_t)slot->message.len };
 
     c->stats.bytes_out += slot->message.len + slot->tail.len;
     client_show_call(c, slot);
-    return record_stream_send_with(c->stream, &piece, 1, slot->tail, err);
+    return record_stream_send_bytes(c->stream, message, slot->tail, err);
 }
 
 int tcp_send(struct rpc_client *c, struct slot *slot, struct err *err)
