@@ -50,7 +50,7 @@ static bool add_near_first(struct play_queue *q, struct queued entry)
     return true;
 }
 
-int play_queue_add(struct play_queue *q, int64_t key, struct play *play, struct err *err)
+int play_queue_add_any(struct play_queue *q, int64_t key, struct play *play, struct err *err)
 {
     struct queued entry = { key, play };
     uint32_t at;
@@ -67,13 +67,11 @@ int play_queue_add(struct play_queue *q, int64_t key, struct play *play, struct 
     return 0;
 }
 
-struct play *play_queue_take_heap(struct play_queue *q)
+void play_queue_take_heap(struct play_queue *q)
 {
-    struct queued last;
-    struct play *play = q->heap[0].play;
+    struct queued last = q->heap[--q->heap_count];
     uint32_t at = 0;
 
-    last = q->heap[--q->heap_count];
     for (;;) {
         uint32_t child = 2 * at + 1;
 
@@ -86,7 +84,6 @@ struct play *play_queue_take_heap(struct play_queue *q)
     }
     if (q->heap_count)
         q->heap[at] = last;
-    return play;
 }
 
 void play_queue_free(struct play_queue *q)

@@ -37,7 +37,16 @@ static inline uint32_t play_queue_count(const struct play_queue *q)
     return q->line_end - q->line_at + q->heap_count;
 }
 
-int play_queue_add(struct play_queue *q, int64_t key, struct play *play, struct err *err);
+int play_queue_add_any(struct play_queue *q, int64_t key, struct play *play, struct err *err);
+static inline int play_queue_add(struct play_queue *q, int64_t key, struct play *play,
+                                 struct err *err)
+{
+    if (q->line_at == q->line_end || q->line_end == q->line_cap ||
+        q->line[q->line_end - 1].key > key)
+        return play_queue_add_any(q, key, play, err);
+    q->line[q->line_end++] = (struct queued){ key, play };
+    return 0;
+}
 
 static inline bool play_queue_line_first(const struct play_queue *q)
 {
@@ -53,11 +62,24 @@ static inline const struct queued *play_queue_first(const struct play_queue *q)
     return q->heap_count ? &q->heap[0] : NULL;
 }
 
+/* Takes |first|, the first one, away. */
+void play_queue_take_heap(struct play_queue *q);
+static inline void play_queue_drop(struct play_queue *q, const struct queued *first)
+{
+    if (first == q->heap)
+        play_queue_take_heap(q);
+    else
+        q->line_at++;
+}
+
 /* Takes the first one away; there must be one. */
-struct play *play_queue_take_heap(struct play_queue *q);
 static inline struct play *play_queue_take(struct play_queue *q)
 {
-    return play_queue_line_first(q) ? q->line[q->line_at++].play : play_queue_take_heap(q);
+    const struct queued *first = play_queue_first(q);
+    struct play *play = first->play;
+
+    play_queue_drop(q, first);
+    return play;
 }
 
 /* One that is |ahead| places behind the first in most cases; NULL: nobody knows. */

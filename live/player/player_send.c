@@ -312,19 +312,12 @@ static uint64_t cookie_because(const struct play *play)
     return from->flags & PLAY_TAINTED ? from->because : number - back;
 }
 
-static struct play *unqueue(struct connection *c)
-{
-    c->player->queued--;
-    return play_queue_take(&c->queue);
-}
-
 static int is_sent(struct connection *c, struct play *play, bool asks_first, struct err *err)
 {
     struct player *p = c->player;
     int64_t room = latest(c->room_at, p->room_at);
     int result = 0;
 
-    unqueue(c);
     /* Unless a limit was reached while it was queued, all the time was the player's own. */
     play->allowed = room > play->allowed ? room : play->ready;
     play->state = PLAY_SENT;
@@ -339,24 +332,26 @@ static int is_sent(struct connection *c, struct play *play, bool asks_first, str
 /* The same for operations that wait for long: they have left the cache meanwhile. */
 static void expect_later(const struct connection *c)
 {
+    const struct queued *line = c->queue.line + c->queue.line_at;
+    uint32_t count = c->queue.line_end - c->queue.line_at;
     const struct play *play;
 
-    play = play_queue_later(&c->queue, LATER * EXPECT);
-    if (play)
-        __builtin_prefetch(play, 1);
-    play = play_queue_later(&c->queue, 4 * EXPECT);
-    if (play) {
-        steps_expect(play->step);
-    }
-    play = play_queue_later(&c->queue, 3 * EXPECT);
-    if (play)
-        __builtin_prefetch(play->step->arguments.data);
-    play = play_queue_later(&c->queue, 2 * EXPECT);
-    if (play)
-        objects_expect(play->in->setup.objects, step_object(play->step));
-    play = play_queue_later(&c->queue, EXPECT);
-    if (play)
-        objects_expect_soon(play->in->setup.objects, step_object(play->step));
+    if (count <= EXPECT)
+        return;
+    play = line[EXPECT].play;
+    objects_expect_soon(play->in->setup.objects, step_object(play->step));
+    if (count <= 2 * EXPECT)
+        return;
+    play = line[2 * EXPECT].play;
+    objects_expect(play->in->setup.objects, step_object(play->step));
+    if (count <= 3 * EXPECT)
+        return;
+    __builtin_prefetch(line[3 * EXPECT].play->step->arguments.data);
+    if (count <= 4 * EXPECT)
+        return;
+    steps_expect(line[4 * EXPECT].play->step);
+    if (count > LATER * EXPECT)
+        __builtin_prefetch(line[LATER * EXPECT].play, 1);
 }
 
 /* A guard needs the ctime that the object has now: what its last reply showed may be over, because
@@ -366,11 +361,21 @@ static bool asks_ctime(const struct step *step)
     return step->has & STEP_GUARDED && step->status != NFS3ERR_NOT_SYNC;
 }
 
+/* Takes it off the queue of which it is the first. */
+static struct play *unqueue(struct connection *c, const struct queued *first)
+{
+    struct play *play = first->play;
+
+    c->player->queued--;
+    play_queue_drop(&c->queue, first);
+    return play;
+}
+
 /* Sends the first operation of the queue.  Returns SEND_FULL, 0, or a negative code. */
-static int send_first(struct connection *c, struct err *err)
+static int send_first(struct connection *c, const struct queued *first, struct err *err)
 {
     struct player *p = c->player;
-    struct play *play = play_queue_first(&c->queue)->play;
+    struct play *play = first->play;
     struct playing *d = play->in;
     const struct step *step = play->step;
     struct send_call call = { step, play_with(d, step), on_answer, play, 0 };
@@ -378,27 +383,27 @@ static int send_first(struct connection *c, struct err *err)
     int result;
 
     if (c->to->gone)
-        return steps_end_as(p, unqueue(c), VERDICT_NOT_PLAYED, gone, err);
+        return steps_end_as(p, unqueue(c, first), VERDICT_NOT_PLAYED, gone, err);
     expect_later(c);
     if (step->has & STEP_CONTINUES) {
         with = *play_with(d, step);
         if (!verdict_cookie(d->setup.verdicts, play_number(play), step, &with))
-            return steps_skip(p, unqueue(c), cookie_because(play),
+            return steps_skip(p, unqueue(c, first), cookie_because(play),
                               "the listing before it gave no cookie", err);
         call.with = &with;
     }
     result = asks_ctime(step) ? SEND_NO_CTIME : send_call(c, d, &call, err);
+    if (result < 0 || result == SEND_FULL)
+        return result;
+    unqueue(c, first);
     switch (result) {
-    case SEND_DONE:
-    case SEND_NO_CTIME:
-        return is_sent(c, play, result == SEND_NO_CTIME, err);
     case SEND_NO_HANDLE:
-        return steps_skip(p, unqueue(c), call.because,
+        return steps_skip(p, play, call.because,
                           call.because == UINT64_MAX ? "the target has no such object" : "", err);
     case SEND_BAD:
-        return steps_end_as(p, unqueue(c), VERDICT_UNPLAYABLE, err->text, err);
+        return steps_end_as(p, play, VERDICT_UNPLAYABLE, err->text, err);
     default:
-        return result;
+        return is_sent(c, play, result == SEND_NO_CTIME, err);
     }
 }
 
@@ -438,8 +443,9 @@ static int send_all(struct player *p, struct err *err)
 {
     for (uint32_t sent = 1; p->sending_count; sent++) {
         uint64_t room = room_of_all(p);
-        uint32_t at;
+        const struct queued *first;
         struct connection *c;
+        uint32_t at;
         int result = SEND_DONE;
 
         if (!room) {
@@ -454,8 +460,8 @@ static int send_all(struct player *p, struct err *err)
             result = SEND_FULL;
         else if (c->follows)
             result = follow_send(c, err);
-        else if (play_queue_count(&c->queue))
-            result = send_first(c, err);
+        else if ((first = play_queue_first(&c->queue)) != NULL)
+            result = send_first(c, first, err);
         if (result < 0)
             return result;
         if (result == SEND_FULL) {
