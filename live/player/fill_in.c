@@ -4,18 +4,16 @@
 enum { IN_DUMP = 8 /* a handle in a dump: its length, and the number of the object */ };
 
 /* The handle to send for an object; false: there is none. */
-static bool find_handle(const struct step *step, uint32_t number, struct objects *objects,
-                        const struct fill_in *with, struct bytes *handle)
+static inline bool find_handle(const struct step *step, uint32_t number, struct objects *objects,
+                               const struct fill_in *with, struct bytes *handle)
 {
     const struct object *object;
 
-    if (!number && step->status == NFS3ERR_BADHANDLE) {
-        *handle = with->bad; /* of no bytes is one of the bad ones */
-        return true;
-    }
-    if (!number) {
-        *handle = with->stale;
-        return handle->len;
+    if (__builtin_expect(!number, 0)) {
+        bool bad = step->status == NFS3ERR_BADHANDLE;
+
+        *handle = bad ? with->bad : with->stale;
+        return bad || handle->len; /* of no bytes is one of the bad ones */
     }
     object = objects_find(objects, number);
     if (!object || !object->handle_len)
@@ -52,7 +50,7 @@ static uint8_t *copy(uint8_t *to, const struct step *step, uint32_t from, uint32
     return to + (end - from);
 }
 
-static uint8_t *copy_handle(uint8_t *to, struct bytes handle)
+static inline uint8_t *copy_handle(uint8_t *to, struct bytes handle)
 {
     uint32_t padded = xdr_padded(handle.len);
 
@@ -64,8 +62,26 @@ static uint8_t *copy_handle(uint8_t *to, struct bytes handle)
     return to + 4 + padded;
 }
 
-enum fill_in_result fill_in(const struct step *step, struct objects *objects,
-                            const struct fill_in *with, struct xdr_put *put, uint32_t *missing)
+/* Nearly all: the handle of an object, and behind it what is the same everywhere. */
+static inline enum fill_in_result fill_in_plain(const struct step *step,
+                                                const struct object *object, struct xdr_put *put)
+{
+    uint32_t len = step->arguments.len;
+    struct bytes handle;
+    uint8_t *to;
+
+    if (!object || !object->handle_len)
+        return FILL_IN_NO_HANDLE;
+    handle = (struct bytes){ object->handle, object->handle_len };
+    to = xdr_put_room(put, (size_t)4 + xdr_padded(handle.len) + len - IN_DUMP);
+    if (to)
+        copy(copy_handle(to, handle), step, IN_DUMP, len);
+    return FILL_IN_DONE;
+}
+
+static enum fill_in_result fill_in_any(const struct step *step, struct objects *objects,
+                                       const struct fill_in *with, struct xdr_put *put,
+                                       uint32_t *missing)
 {
     const uint32_t len = step->arguments.len;
     const bool has_first = !(step->has & STEP_WITHOUT_OBJECT);
@@ -109,4 +125,16 @@ enum fill_in_result fill_in(const struct step *step, struct objects *objects,
         memcpy(values + 8, with->verifier, sizeof(with->verifier));
     }
     return FILL_IN_DONE;
+}
+
+enum fill_in_result fill_in(const struct step *step, struct objects *objects,
+                            const struct fill_in *with, struct xdr_put *put, uint32_t *missing)
+{
+    enum { MORE = STEP_WITHOUT_OBJECT | STEP_HAS_SECOND | STEP_GUARDED | STEP_CONTINUES };
+    uint32_t number = step_object(step);
+
+    if (step->has & MORE || !number)
+        return fill_in_any(step, objects, with, put, missing);
+    *missing = number;
+    return fill_in_plain(step, objects_find(objects, number), put);
 }
