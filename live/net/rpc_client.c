@@ -12,9 +12,6 @@
 
 enum { ROOM_AGAIN = 10000000 /* ns */ };
 
-/* For what few calls need: it would make a function that all need longer. */
-#define NOT_INLINE __attribute__((noinline))
-
 const struct rpc_client_limits rpc_client_defaults = {
     .calls = 128,
     .call_bytes = 16 << 20,
@@ -317,7 +314,9 @@ struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *
     c->open = slot;
     c->now = target->now;
     slot->xid = take_xid(c, slot);
-    c->put = xdr_put_to(&slot->message, c->setup.limits.call_max);
+    c->put.to = &slot->message;
+    c->put.max = c->setup.limits.call_max;
+    c->put.problem = XDR_PUT_OK;
     if (target->encoded.len)
         put_encoded(c, slot->xid, target);
     else

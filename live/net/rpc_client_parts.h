@@ -13,6 +13,9 @@
 
 enum { SLOT_NONE = 0xffffffffu, SLOT_KEEPS = 4096 /* bytes, for the next call */ };
 
+/* For what few calls need: it would make a function that all need longer. */
+#define NOT_INLINE __attribute__((noinline))
+
 /* A call.  Outstanding ones are in a list, the oldest first; free ones in another. */
 struct slot {
     struct slot *next, *prev;

@@ -113,7 +113,7 @@ static int lost(struct rpc_client *c, enum rpc_client_event event, const char *t
 
 /* --- records */
 
-static int is_nonsense(struct rpc_client *c, uint32_t len, struct err *err)
+static NOT_INLINE int is_nonsense(struct rpc_client *c, uint32_t len, struct err *err)
 {
     char text[100];
 
@@ -178,7 +178,7 @@ static int on_over(void *ctx, enum record_end end, int errno_value, struct err *
     return client_leave(c, result);
 }
 
-static int send_record(struct rpc_client *c, struct slot *slot, struct err *err)
+static inline int send_record(struct rpc_client *c, struct slot *slot, struct err *err)
 {
     struct bytes message = { slot->message.data, (uint32_t)slot->message.len };
 

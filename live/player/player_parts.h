@@ -352,6 +352,7 @@ enum send_result {
     SEND_NO_HANDLE = 2,
     SEND_NO_CTIME = 3,
     SEND_BAD = 4, /* no call can be made of it: |err| says why */
+    SEND_NO_COOKIE = 5,
 };
 /* Returns a send_result, or a negative code. */
 int send_call(struct connection *c, struct playing *d, struct send_call *call, struct err *err);

@@ -6,6 +6,7 @@
  * Operations that may go wait in the queue of their connection, so that a full connection does not
  * keep others.  |sending| lists the connections that have something to send and room for it.
  */
+#include "player/player_ahead.h"
 #include "player/player_parts.h"
 #include "fill/fill.h"
 #include "wire/nfs3_numbers.h"
@@ -13,8 +14,6 @@
 enum {
     VERSION = 3,         /* of both programs */
     LATE_STEPS = 32,     /* calls between two looks at the clock */
-    EXPECT = 2,          /* operations between two steps of fetching ahead, */
-    LATER = 5,           /* of which there are so many */
     LATENCY_MEMORY = 16, /* answers */
 };
 
@@ -40,34 +39,6 @@ static int64_t pick_key(struct player *p, uint64_t number)
     }
 }
 
-/* It has a step. */
-static bool is_held(const struct play *play)
-{
-    uint8_t state = play->state;
-
-    return state == PLAY_QUEUED || state == PLAY_SENT;
-}
-
-/* Fetches what sending the operation needs, and, step by step, what sending those before it does.
- * NULL: there is no other. */
-static void expect_send(struct player *p, const struct play *play)
-{
-    uint32_t at = p->fresh_end++;
-
-    p->fresh[at % SEND_SOON] = play;
-    if (play)
-        steps_expect(play->step);
-    play = p->fresh[(at - 2) % SEND_SOON];
-    if (play && is_held(play))
-        __builtin_prefetch(play->step->arguments.data);
-    play = p->fresh[(at - 4) % SEND_SOON];
-    if (play && is_held(play))
-        objects_expect(play->in->setup.objects, step_object(play->step));
-    play = p->fresh[(at - 6) % SEND_SOON];
-    if (play && is_held(play))
-        objects_expect_soon(play->in->setup.objects, step_object(play->step));
-}
-
 int send_queue(struct player *p, struct play *play, struct err *err)
 {
     struct connection *c = connect_find(p, play, err);
@@ -83,8 +54,8 @@ int send_queue(struct player *p, struct play *play, struct err *err)
         return -ERR_SYSTEM;
     connect_list(c);
     player_wake(p);
-    if (!play_queue_is_behind(&c->queue, LATER * EXPECT, key)) /* else expect_later does it */
-        expect_send(p, play);
+    if (!play_queue_is_behind(&c->queue, AHEAD_QUEUE, key)) /* else ahead_queue does it */
+        ahead_send(p, play);
     return 0;
 }
 
@@ -266,26 +237,24 @@ static void expect_judging(const struct player *p, const struct play *play)
 void send_answer_soon(void *ctx, rpc_done *done, void *ctx_of_call)
 {
     struct connection *c = ctx;
-    const struct play *play;
+    const struct play *play = done == on_answer ? ctx_of_call : NULL;
     uint32_t at = c->soon_end++;
 
-    c->soon[at % SEND_SOON] = done == on_answer ? ctx_of_call : NULL;
-    if (done == on_answer)
-        __builtin_prefetch(ctx_of_call, 1);
+    c->soon[at % SEND_SOON] = play;
+    __builtin_prefetch(play, 1); /* NULL does no harm */
     play = c->soon[(at - 2) % SEND_SOON];
-    if (play) {
+    if (play)
         steps_expect(play->step);
-    }
     play = c->soon[(at - 4) % SEND_SOON];
-    if (play && is_held(play)) { /* else its step may be released */
+    if (play && ahead_held(play)) { /* else its step may be released */
         steps_expect_wakes(play->in, play->waiters);
         __builtin_prefetch(play->step->arguments.data);
     }
     play = c->soon[(at - 6) % SEND_SOON];
-    if (play && is_held(play))
+    if (play && ahead_held(play))
         objects_expect(play->in->setup.objects, step_object(play->step));
     play = c->soon[(at - 7) % SEND_SOON];
-    if (play && is_held(play))
+    if (play && ahead_held(play))
         expect_judging(c->player, play);
 }
 
@@ -329,31 +298,6 @@ static int is_sent(struct connection *c, struct play *play, bool asks_first, str
     return result < 0 ? result : steps_turn(p, play, err);
 }
 
-/* The same for operations that wait for long: they have left the cache meanwhile. */
-static void expect_later(const struct connection *c)
-{
-    const struct queued *line = c->queue.line + c->queue.line_at;
-    uint32_t count = c->queue.line_end - c->queue.line_at;
-    const struct play *play;
-
-    if (count <= EXPECT)
-        return;
-    play = line[EXPECT].play;
-    objects_expect_soon(play->in->setup.objects, step_object(play->step));
-    if (count <= 2 * EXPECT)
-        return;
-    play = line[2 * EXPECT].play;
-    objects_expect(play->in->setup.objects, step_object(play->step));
-    if (count <= 3 * EXPECT)
-        return;
-    __builtin_prefetch(line[3 * EXPECT].play->step->arguments.data);
-    if (count <= 4 * EXPECT)
-        return;
-    steps_expect(line[4 * EXPECT].play->step);
-    if (count > LATER * EXPECT)
-        __builtin_prefetch(line[LATER * EXPECT].play, 1);
-}
-
 /* A guard needs the ctime that the object has now: what its last reply showed may be over, because
  * operations on a name change it, too. */
 static bool asks_ctime(const struct step *step)
@@ -371,6 +315,19 @@ static struct play *unqueue(struct connection *c, const struct queued *first)
     return play;
 }
 
+/* The next part of a listing. */
+static int send_continued(struct connection *c, struct send_call *call, struct err *err)
+{
+    const struct play *play = call->ctx;
+    struct playing *d = play->in;
+    struct fill_in with = *call->with;
+
+    if (!verdict_cookie(d->setup.verdicts, play_number(play), call->step, &with))
+        return SEND_NO_COOKIE;
+    call->with = &with;
+    return send_call(c, d, call, err);
+}
+
 /* Sends the first operation of the queue.  Returns SEND_FULL, 0, or a negative code. */
 static int send_first(struct connection *c, const struct queued *first, struct err *err)
 {
@@ -379,24 +336,22 @@ static int send_first(struct connection *c, const struct queued *first, struct e
     struct playing *d = play->in;
     const struct step *step = play->step;
     struct send_call call = { step, play_with(d, step), on_answer, play, 0 };
-    struct fill_in with;
     int result;
 
     if (c->to->gone)
         return steps_end_as(p, unqueue(c, first), VERDICT_NOT_PLAYED, gone, err);
-    expect_later(c);
-    if (step->has & STEP_CONTINUES) {
-        with = *play_with(d, step);
-        if (!verdict_cookie(d->setup.verdicts, play_number(play), step, &with))
-            return steps_skip(p, unqueue(c, first), cookie_because(play),
-                              "the listing before it gave no cookie", err);
-        call.with = &with;
-    }
-    result = asks_ctime(step) ? SEND_NO_CTIME : send_call(c, d, &call, err);
+    ahead_queue(c);
+    if (step->has & STEP_CONTINUES)
+        result = send_continued(c, &call, err);
+    else
+        result = asks_ctime(step) ? SEND_NO_CTIME : send_call(c, d, &call, err);
     if (result < 0 || result == SEND_FULL)
         return result;
     unqueue(c, first);
     switch (result) {
+    case SEND_NO_COOKIE:
+        return steps_skip(p, play, cookie_because(play), "the listing before it gave no cookie",
+                          err);
     case SEND_NO_HANDLE:
         return steps_skip(p, play, call.because,
                           call.because == UINT64_MAX ? "the target has no such object" : "", err);
@@ -481,7 +436,7 @@ int send_round(struct player *p, struct err *err)
     int result;
 
     for (uint32_t i = 1; i < SEND_SOON && p->sending_count; i++)
-        expect_send(p, NULL);
+        ahead_send(p, NULL);
     p->sent_last = NULL;
     result = send_all(p, err);
     if (p->sent_last)
