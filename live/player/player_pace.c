@@ -131,12 +131,13 @@ int pace_sleep(struct player *p, struct err *err)
  * others to do, does not notice.  Latencies become longer by a 32nd at a mean. */
 void pace_gather(struct player *p)
 {
-    uint64_t answers = p->answers;
     int64_t span = p->latency / GATHER_PART;
 
+    if (p->answers) /* else the round went on with what earlier answers have made ready */
+        p->batch = p->answers;
     p->answers = 0;
     if (p->setup.pace != PACE_ASAP || p->outstanding < GATHER_LEAST ||
-        answers > p->outstanding / GATHER_PART)
+        p->batch > p->outstanding / GATHER_PART)
         return;
     loop_gather(p->setup.loop, span < GATHER_MOST ? span : GATHER_MOST);
 }

@@ -170,6 +170,7 @@ struct player {
     uint64_t held; /* operations to be asked again later: of all that may be outstanding, they keep
                     * their places */
     uint64_t answers;     /* since the last round */
+    uint64_t batch;       /* the latest of them that were not 0 */
     int64_t latency;      /* ns: a moving mean */
     struct {              /* player_pace.c */
         uint32_t most;    /* open operations of a dump before more are taken */
