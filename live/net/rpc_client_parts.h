@@ -103,6 +103,11 @@ int client_end_all(struct rpc_client *c, enum rpc_outcome outcome, struct err *e
 int client_event(struct rpc_client *c, enum rpc_client_event event, const char *text,
                  struct err *err);
 
+/* --- rpc_client_limits.c */
+
+/* -ERR_USAGE: the setup makes no client. */
+int client_check(const struct rpc_client_setup *setup, struct err *err);
+
 /* --- rpc_client_tcp.c */
 
 int tcp_send(struct rpc_client *c, struct slot *slot, struct err *err);
