@@ -21,7 +21,7 @@ static int64_t highest_of(const struct histogram *h, unsigned slot)
     return slot == HISTOGRAM_SLOTS - 1 || value > h->most ? h->most : value;
 }
 
-static void set_limits(struct histogram *h)
+void histogram_set_limits(struct histogram *h)
 {
     h->low = h->least < 0 ? 0 : h->least;
     h->high = h->most > HISTOGRAM_MOST ? HISTOGRAM_MOST : h->most;
@@ -33,7 +33,7 @@ void histogram_add_far(struct histogram *h, int64_t ns)
         h->least = ns;
     if (!h->count || ns > h->most)
         h->most = ns;
-    set_limits(h);
+    histogram_set_limits(h);
     h->count++;
     h->sum += ns < 0 ? 0 : (uint64_t)ns;
     h->slot[histogram_slot(ns)]++;
@@ -47,7 +47,7 @@ void histogram_merge(struct histogram *to, const struct histogram *from)
         to->least = from->least;
     if (!to->count || from->most > to->most)
         to->most = from->most;
-    set_limits(to);
+    histogram_set_limits(to);
     to->count += from->count;
     to->sum += from->sum;
     for (unsigned i = 0; i < HISTOGRAM_SLOTS; i++)
@@ -71,7 +71,7 @@ void histogram_since(struct histogram *to, const struct histogram *now,
         is_first = false;
         to->most = highest_of(now, i);
     }
-    set_limits(to);
+    histogram_set_limits(to);
 }
 
 void histogram_buckets(const struct histogram *h, const int64_t *bounds, uint32_t count,

@@ -52,6 +52,8 @@ static inline void histogram_expect(const struct histogram *h, int64_t ns)
 
 /* |ns| is below |low| or above |high|: histogram_add's own. */
 void histogram_add_far(struct histogram *h, int64_t ns);
+/* |least| and |most| were set by somebody who has read them. */
+void histogram_set_limits(struct histogram *h);
 /* It is called several times for each operation of a replay. */
 static inline void histogram_add(struct histogram *h, int64_t ns)
 {

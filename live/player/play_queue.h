@@ -82,12 +82,6 @@ static inline struct play *play_queue_take(struct play_queue *q)
     return play;
 }
 
-/* One that is |ahead| places behind the first in most cases; NULL: nobody knows. */
-static inline struct play *play_queue_later(const struct play_queue *q, uint32_t ahead)
-{
-    return ahead < q->line_end - q->line_at ? q->line[q->line_at + ahead].play : NULL;
-}
-
 /* Whether |ahead| operations, or more, go before one with this key. */
 static inline bool play_queue_is_behind(const struct play_queue *q, uint32_t ahead, int64_t key)
 {

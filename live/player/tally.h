@@ -116,8 +116,8 @@ struct tally {
     struct tally_interval interval[TALLY_INTERVALS];
     int64_t interval_length; /* ns */
     uint32_t interval_count;
-    uint32_t joins; /* how often the length has doubled */
-    struct tally_place sent_at, answered_at, planned_at;
+    uint32_t joins;                                      /* how often the length has doubled */
+    struct tally_place sent_at, answered_at, planned_at; /* in this tally: it is not to be copied */
     /* The first operations in another class than VERDICT_AS_RECORDED; of the skipped, unplayable
      * and not played ones only a tenth of the places. */
     struct tally_example *examples;

@@ -98,6 +98,8 @@ static void histogram(struct io *io, struct histogram *h)
     word(io, &h->sum);
     time_of(io, &h->least);
     time_of(io, &h->most);
+    if (io->reads)
+        histogram_set_limits(h);
     for (unsigned i = 0; i < HISTOGRAM_SLOTS && !io->reads; i++)
         used += h->slot[i] != 0;
     word(io, &used);

@@ -248,6 +248,24 @@ static void tallies_add_up(void **state)
     tally_free(sum);
 }
 
+static void a_tally_that_was_read_goes_on(void **state)
+{
+    struct tally *t = empty(), *copy = empty();
+    struct buf bytes = { 0 };
+    struct err err;
+
+    (void)state;
+    histogram_add(&t->late_all, 5);
+    assert_int_equal(tally_write(t, &bytes, &err), 0);
+    assert_int_equal(tally_read(copy, (struct bytes){ bytes.data, (uint32_t)bytes.len }, &err), 0);
+    histogram_add(&copy->late_all, 0);
+    assert_int_equal(copy->late_all.least, 0);
+    assert_int_equal(copy->late_all.most, 5);
+    buf_free(&bytes);
+    tally_free(copy);
+    tally_free(t);
+}
+
 static void damaged_tallies_are_refused(void **state)
 {
     struct tally *t = empty();
@@ -504,6 +522,7 @@ int main(void)
         cmocka_unit_test(bad_outcomes_are_refused),
         cmocka_unit_test(owners_have_equal_loads),
         cmocka_unit_test(tallies_add_up),
+        cmocka_unit_test(a_tally_that_was_read_goes_on),
         cmocka_unit_test(damaged_tallies_are_refused),
         cmocka_unit_test(outcomes_wait_for_their_operations),
         cmocka_unit_test(handles_and_sizes_are_taught),

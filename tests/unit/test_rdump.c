@@ -110,6 +110,43 @@ static void every_kind_comes_back(void **state)
     free(s);
 }
 
+/* The decoder of operations sets each field on its own. */
+static void nothing_stays_of_the_operation_before(void **state)
+{
+    static const uint32_t numbers[] = { 1, 2 };
+    const struct bytes bytes = { (const uint8_t *)"abcd", 4 };
+    const struct rdump_operation full = {
+        1,  2,     3,     4,     5,       6, 7,  8,  9,  10,      11, bytes,   12,
+        13, bytes, bytes, bytes, numbers, 2, 14, 15, 16, numbers, 2,  numbers, 2,
+    };
+    const struct rdump_operation empty = { 0 };
+    const union rdump_record *both[] = { (const void *)&full, (const void *)&empty };
+    struct buf stream = { 0 };
+    struct rdump_writer *w = new_writer(&stream);
+    struct err err = { 0 };
+    struct rdump_reader *r;
+    enum rdump_kind kind;
+    const void *record;
+    int fd;
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(rdump_put(w, RDUMP_OPERATION, both[i % 2], &err), 0);
+    assert_int_equal(rdump_put(w, RDUMP_END, &(struct rdump_end){ 0 }, &err), 0);
+    rdump_writer_free(w);
+    fd = sample_file(stream.data, stream.len);
+    r = rdump_reader_new(fd, "s", &err);
+    assert_non_null(r);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(rdump_next(r, &kind, &record, &err), 1);
+        assert_true(same_rdump(kind, record, both[i % 2]));
+    }
+    assert_memory_equal(record, &empty, sizeof(empty));
+    rdump_reader_free(r);
+    close(fd);
+    buf_free(&stream);
+}
+
 /* |record| alone, and back. */
 static void comes_back(enum rdump_kind kind, const void *record)
 {
@@ -471,6 +508,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_comes_back),
+        cmocka_unit_test(nothing_stays_of_the_operation_before),
         cmocka_unit_test(single_fields_come_back),
         cmocka_unit_test(long_lists_come_back),
         cmocka_unit_test(totals_are_filled_in),
