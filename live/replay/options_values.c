@@ -4,6 +4,7 @@
  * Reads the values of options: numbers within bounds, words, lists of words.  See options_values.h.
  */
 #include "replay/options_values.h"
+#include "base/values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,23 +18,30 @@ int options_fill(void *to, const char *value, struct err *err)
     return contents_parse(value, &o->contents, err);
 }
 
-int options_number(void *to, const char *value, struct err *err)
+static int set_up_to(void *to, const char *value, uint64_t most, struct err *err)
 {
+    char text[VALUE_TEXT_MAX];
     int result = set_count(to, value, err);
 
-    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > 65536))
-        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to 65,536", value);
+    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > most))
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to %s", value,
+                       count_text(most, text));
     return result;
+}
+
+int options_number(void *to, const char *value, struct err *err)
+{
+    return set_up_to(to, value, 65536, err);
 }
 
 int options_copies(void *to, const char *value, struct err *err)
 {
-    int result = set_count(to, value, err);
+    return set_up_to(to, value, REPLAY_DUMPS_MAX, err);
+}
 
-    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > REPLAY_DUMPS_MAX))
-        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to %d", value,
-                       REPLAY_DUMPS_MAX);
-    return result;
+int options_points(void *to, const char *value, struct err *err)
+{
+    return set_up_to(to, value, REPLAY_POINTS_MAX, err);
 }
 
 /* 0 stands for all operations, and would be taken for none. */
@@ -52,16 +60,6 @@ int options_end(void *to, const char *value, struct err *err)
 
     if (result == 0 && *(int64_t *)to < 1)
         return err_set(err, ERR_USAGE, "\"%s\" is not a duration above 0", value);
-    return result;
-}
-
-int options_points(void *to, const char *value, struct err *err)
-{
-    int result = set_count(to, value, err);
-
-    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > REPLAY_POINTS_MAX))
-        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to %d", value,
-                       REPLAY_POINTS_MAX);
     return result;
 }
 

@@ -8,12 +8,11 @@ import random
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
-from expecting import expect, failures
+from expecting import expect, run_each
 from live_client import Client, Ftnfsd
 from messages import call, record, reply
 from tee_peers import CLIENT, Listener, Retransmitting, free_port, is_reset, read_all
@@ -178,12 +177,7 @@ def test_refusals(_):
 
 
 def main():
-    for test in test_delay, test_bytes, test_close, test_order, test_control, test_refusals:
-        with tempfile.TemporaryDirectory() as folder:
-            begun = time.monotonic()
-            test(folder)
-            print("%s: %.1f s" % (test.__name__, time.monotonic() - begun))
-    return bool(failures)
+    return run_each((test_delay, test_bytes, test_close, test_order, test_control, test_refusals))
 
 
 if __name__ == "__main__":

@@ -15,13 +15,12 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
-from expecting import expect, failures
+from expecting import expect, run_each
 from live_client import Client, Ftnfsd, RpcError
 from messages import MOUNT, NFS, NFSACL, PORTMAP
 from tee_peers import (CLIENT, Listener, Retransmitting, connect, free_port, is_reset, read_all,
@@ -481,12 +480,7 @@ def main():
              test_datagrams, test_telling, test_many, test_usage, lambda folder: test_kills(folder, 20)]
     if kills:
         tests = [lambda folder: test_kills(folder, kills)]
-    for test in tests:
-        with tempfile.TemporaryDirectory() as folder:
-            begun = time.monotonic()
-            test(folder)
-            print("%s: %.1f s" % (test.__name__, time.monotonic() - begun))
-    return bool(failures)
+    return run_each(tests)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import tempfile
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
-from nfstee_relay import expect, failures, random_bytes, wait_until
+from expecting import expect, failures
+from nfstee_relay import random_bytes, wait_until
 from tee_peers import Listener, is_reset, reset
 from tee_ring import CLOSED, TO_CLIENT, TO_SERVER, Relay, Ring
 

@@ -9,13 +9,12 @@ import random
 import re
 import socket
 import sys
-import tempfile
 import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
-from expecting import expect, failures  # noqa: E402
+from expecting import expect, run_each  # noqa: E402
 from live_client import Ftnfsd  # noqa: E402
 from messages import auth_sys  # noqa: E402
 from model_xdr import GETATTR, OK, READ, SETATTR, WRITE, decode_result, encode_arguments  # noqa: E402
@@ -200,12 +199,7 @@ def imitated(folder):
 
 
 def main():
-    for test in counted, access_times, at_once, forgotten, imitated:
-        with tempfile.TemporaryDirectory() as folder:
-            begun = time.monotonic()
-            test(folder)
-            print("%s: %.1f s" % (test.__name__, time.monotonic() - begun))
-    return 1 if failures else 0
+    return run_each((counted, access_times, at_once, forgotten, imitated))
 
 
 if __name__ == "__main__":

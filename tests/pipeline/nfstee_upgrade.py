@@ -12,14 +12,13 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
-from expecting import expect, failures
+from expecting import expect, run_each
 from live_client import Client, Ftnfsd
 from messages import NFS, PORTMAP
 from nfstee_relay import wait_until
@@ -272,12 +271,7 @@ def main():
     parser.add_argument("--patience", action="store_true", help="only the tests that wait for 30 s")
     tests = (test_hanging_predecessor, test_hanging_successor) if parser.parse_args().patience else (
         test_upgrade, test_successors_that_die)
-    for test in tests:
-        with tempfile.TemporaryDirectory() as folder:
-            begun = time.monotonic()
-            test(folder)
-            print("%s: %.1f s" % (test.__name__, time.monotonic() - begun))
-    return bool(failures)
+    return run_each(tests)
 
 
 if __name__ == "__main__":
