@@ -43,13 +43,6 @@ static inline unsigned histogram_slot(int64_t ns)
     return ns > HISTOGRAM_MOST ? HISTOGRAM_SLOTS - 1 : histogram_slot_of((uint64_t)ns);
 }
 
-/* Fetches into the cache what histogram_add will count in. */
-static inline void histogram_expect(const struct histogram *h, int64_t ns)
-{
-    __builtin_prefetch(h, 1);
-    __builtin_prefetch(&h->slot[histogram_slot(ns)], 1);
-}
-
 /* |ns| is below |low| or above |high|: histogram_add's own. */
 void histogram_add_far(struct histogram *h, int64_t ns);
 /* |least| and |most| were set by somebody who has read them. */

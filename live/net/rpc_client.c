@@ -270,23 +270,6 @@ static inline void put_encoded(struct rpc_client *c, uint32_t xid, const struct 
     memcpy(to + BEFORE, target->encoded.data, target->encoded.len);
 }
 
-/* Fetches the slot of the next call, and where it will be written: both have left the cache if many
- * calls are outstanding. */
-static void expect_next(const struct rpc_client *c)
-{
-    const struct slot *next = c->free;
-
-    if (!next)
-        return;
-    if (next->message.cap >= 256)
-        for (uint32_t at = 0; at < 256; at += 64)
-            __builtin_prefetch(next->message.data + at, 1);
-    if (next->next) {
-        __builtin_prefetch(next->next, 1);
-        __builtin_prefetch((const uint8_t *)next->next + 64, 1);
-    }
-}
-
 struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *target)
 {
     struct slot *slot = c->free;
@@ -298,7 +281,6 @@ struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *
         return NULL;
     }
     c->free = slot->next;
-    expect_next(c);
     c->open = slot;
     c->now = target->now;
     slot->xid = take_xid(c, slot);

@@ -222,16 +222,6 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     return steps_end(p, play, &end, err);
 }
 
-/* The object, and where the times are counted; they are those of this round. */
-static void expect_judging(const struct player *p, const struct play *play)
-{
-    int64_t now = loop_now(p->setup.loop);
-
-    objects_expect_soon(play->in->setup.objects, step_object(play->step));
-    if (play->sent != NO_TIME)
-        tally_expect(p->setup.tally, play->step, now - play->sent, now - play->ready);
-}
-
 /* Fetches what the answer of one operation needs, and, step by step, what those of the operations
  * before it do. */
 void send_answer_soon(void *ctx, rpc_done *done, void *ctx_of_call)
@@ -253,9 +243,6 @@ void send_answer_soon(void *ctx, rpc_done *done, void *ctx_of_call)
     play = c->soon[(at - 6) % SEND_SOON];
     if (play && ahead_held(play))
         objects_expect(play->in->setup.objects, step_object(play->step));
-    play = c->soon[(at - 7) % SEND_SOON];
-    if (play && ahead_held(play))
-        expect_judging(c->player, play);
 }
 
 /* --- sending */

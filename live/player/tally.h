@@ -143,20 +143,6 @@ void tally_free(struct tally *tally);
 int tally_rules(struct tally *tally, uint32_t count, struct err *err);
 /* A further run is added up with those before it: its times follow theirs.  Before player_new. */
 void tally_round(struct tally *tally);
-/* Fetches into the cache what tally_add will count in, if an operation like that is answered.
- * |planned|: ns from its plan to the answer. */
-static inline void tally_expect(const struct tally *tally, const struct step *step, int64_t sent,
-                                int64_t planned)
-{
-    const struct tally_procedure *p = tally->procedure[step->number];
-
-    if (!p)
-        return;
-    histogram_expect(&p->sent, sent);
-    histogram_expect(&p->planned, planned);
-    histogram_expect(&p->trace, step->latency);
-}
-
 /* The ns that operations were outstanding in each of the |interval_count| intervals, in all; by an
  * interval's length: concurrency.  |trace|: in the trace, whose calls are at the planned times. */
 void tally_busy(const struct tally *tally, bool trace, uint64_t *ns);

@@ -14,8 +14,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { FETCHED = 4 * RING_ALIGN }; /* bytes: a small call or reply */
-
 struct ring {
     int fd;
     struct ring_head *head;
@@ -186,16 +184,6 @@ static void pad(struct ring *r)
     put(r, &none, NULL);
 }
 
-/* The memory of the next entry was last touched a whole ring ago.  It is fetched while the writer
- * does something else. */
-static void fetch_next(const struct ring *r)
-{
-    const uint8_t *at = place(r);
-
-    for (uint32_t i = 0; i < FETCHED && i < room(r); i += RING_ALIGN)
-        __builtin_prefetch(at + i, 1);
-}
-
 void ring_put(struct ring *r, const struct ring_entry *entry, struct bytes payload)
 {
     struct ring_entry e = *entry;
@@ -212,7 +200,6 @@ void ring_put(struct ring *r, const struct ring_entry *entry, struct bytes paylo
         payload.len -= part.len;
         e.offset += part.len;
     } while (payload.len);
-    fetch_next(r);
 }
 
 void ring_put_whole(struct ring *r, const struct ring_entry *entry, struct bytes payload)
