@@ -287,8 +287,8 @@ int hand_over_take(const char *path, int sockets[HAND_OVER_SOCKETS], int *fd, st
     if (lstat(path, &st) < 0 && errno == ENOENT)
         return 0;
     *fd = local_socket_connect(path, HAND_OVER_PATIENCE, &why);
-    if (*fd <
-        0) { /* a relay that was killed leaves its socket; local_socket_listen says the rest */
+    if (*fd < 0) {
+        /* a relay that was killed leaves its socket; local_socket_listen says the rest */
         *fd = -1;
         return 0;
     }
