@@ -145,14 +145,18 @@ static void *run(void *ctx)
 
 /* The player's side. */
 
+/* Wakes it without the lock: on the same processor it would run at once, only to wait for that. */
 static void wake_thread(struct feed *f)
 {
+    bool wake;
+
     if (!atomic_load(&f->thread_waits))
         return;
     pthread_mutex_lock(&f->lock);
-    if (atomic_load(&f->thread_waits) && may_go_on(f))
-        pthread_cond_signal(&f->changed);
+    wake = atomic_load(&f->thread_waits) && may_go_on(f);
     pthread_mutex_unlock(&f->lock);
+    if (wake)
+        pthread_cond_signal(&f->changed);
 }
 
 static void show_releases(struct feed *f)
