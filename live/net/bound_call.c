@@ -89,6 +89,8 @@ int bound_call(struct rpc_client *client, struct bound_call *call,
     put = rpc_client_begin(client, &target);
     if (!put)
         return RPC_CLIENT_FULL;
-    bind_write(binding->arguments, put, arguments); /* rpc_client_end says what went wrong */
-    return rpc_client_end(client, on_answer, call, &call->xid, err);
+    bind_write(binding->arguments, put, arguments); /* rpc_client_end_with says what went wrong */
+    if (call->tail.len && !put->problem)
+        xdr_put_u32_at(put, put->to->len - sizeof(uint32_t), call->tail.len);
+    return rpc_client_end_with(client, call->tail, on_answer, call, &call->xid, err);
 }

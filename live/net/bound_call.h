@@ -24,8 +24,10 @@ struct bound_call {
     int (*done)(struct bound_call *call, const struct bound_answer *answer, struct err *err);
     uint32_t program, version, procedure;
     const struct rpc_auth *credential; /* NULL: AUTH_NONE; lives until bound_call returns */
-    const struct procedure *table;     /* set by bound_call, */
-    uint32_t xid;                      /* too */
+    struct bytes tail; /* of the arguments' last opaque<>, which is empty in their struct: contents
+                        * that are too long to be copied (rpc_client_end_with); or nothing */
+    const struct procedure *table; /* set by bound_call, */
+    uint32_t xid;                  /* too */
 };
 
 /* Starts a call.  |binding| is the procedure's, |arguments| its struct, or NULL for void.  Returns

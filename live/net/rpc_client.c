@@ -306,7 +306,7 @@ void rpc_client_abandon(struct rpc_client *c)
 }
 
 int rpc_client_end_with(struct rpc_client *c, struct bytes tail, rpc_done *done, void *ctx,
-                        struct err *err)
+                        uint32_t *xid, struct err *err)
 {
     struct slot *slot = c->open;
     int result;
@@ -325,6 +325,8 @@ int rpc_client_end_with(struct rpc_client *c, struct bytes tail, rpc_done *done,
     slot->tail = tail;
     slot->resent = 0;
     slot->sent = false;
+    if (xid)
+        *xid = slot->xid;
     list_add(c, slot);
     c->bytes += slot->message.len;
     c->stats.calls++;
@@ -342,12 +344,7 @@ int rpc_client_end_with(struct rpc_client *c, struct bytes tail, rpc_done *done,
 
 int rpc_client_end(struct rpc_client *c, rpc_done *done, void *ctx, uint32_t *xid, struct err *err)
 {
-    uint32_t number = c->open->xid;
-    int result = rpc_client_end_with(c, (struct bytes){ 0 }, done, ctx, err);
-
-    if (result == 0 && xid)
-        *xid = number;
-    return result;
+    return rpc_client_end_with(c, (struct bytes){ 0 }, done, ctx, xid, err);
 }
 
 int rpc_client_call(struct rpc_client *c, const struct rpc_target *target, struct bytes arguments,

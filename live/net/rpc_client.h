@@ -147,7 +147,7 @@ int rpc_client_end(struct rpc_client *client, rpc_done *done, void *ctx, uint32_
 /* The same with |tail| behind the arguments, padded with zeros to a multiple of 4: contents that
  * are too long to be copied.  They must stay as they are until the client is freed. */
 int rpc_client_end_with(struct rpc_client *client, struct bytes tail, rpc_done *done, void *ctx,
-                        struct err *err);
+                        uint32_t *xid, struct err *err);
 /* Drops the call; use it instead of rpc_client_end. */
 void rpc_client_abandon(struct rpc_client *client);
 

@@ -121,7 +121,7 @@ int send_call(struct connection *c, struct playing *d, struct send_call *call, s
         return SEND_NO_HANDLE;
     }
     }
-    result = rpc_client_end_with(c->client, contents(step, put), call->done, call->ctx, err);
+    result = rpc_client_end_with(c->client, contents(step, put), call->done, call->ctx, NULL, err);
     if (result < 0)
         return result == -ERR_USAGE ? SEND_BAD : result;
     if (!c->to->outstanding++)

@@ -32,8 +32,8 @@ struct contents {
  * bytes of one. */
 int contents_parse(const char *text, struct contents *to, struct err *err);
 
-/* |len| bytes, at most CONTENTS_RUN, of |object| at |offset|.  |room|, of CONTENTS_RUN bytes, may
- * be used for them.  Not for CONTENTS_SPARSE. */
+/* |len| bytes, at most CONTENTS_RUN, of |object| at |offset|: in |room|, of CONTENTS_RUN bytes, or
+ * elsewhere, where they stay.  Not for CONTENTS_SPARSE. */
 const uint8_t *contents_at(const struct contents *contents, uint64_t object, uint64_t offset,
                            uint32_t len, uint8_t *room);
 

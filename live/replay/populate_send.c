@@ -78,6 +78,10 @@ static int send_write(struct item *item, const struct rdump_object *o, struct er
 
     args.data.len = count;
     args.data.data = contents_at(&p->setup->contents, item->object, item->offset, count, p->room);
+    if (args.data.data != p->room) { /* they stay where they are */
+        item->call.tail = args.data;
+        args.data.len = 0;
+    }
     return pipeline_send(p->pipeline, &item->call, NFS3_WRITE, &args, err);
 }
 
@@ -111,6 +115,7 @@ static int send_step(struct item *item, struct err *err)
     const struct rdump_object *o = plan_object(p->plan, item->object);
     struct bytes handle = populate_handle(p, item->object);
 
+    item->call.tail = (struct bytes){ 0 };
     switch ((enum step)item->step) {
     case STEP_LOOKUP: {
         struct LOOKUP3args args = { where(item) };
