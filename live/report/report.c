@@ -165,6 +165,7 @@ static void add_counts(struct report *report, const struct tally *tally)
         run->operations += tally->class[i];
     }
     run->explained = tally->explained;
+    run->refused = tally->refused;
     run->warm_up = tally->warm_up;
     run->resent = tally->resent;
     run->lost_connections = tally->lost_connections;

@@ -34,6 +34,7 @@ struct report_run {
     char note[256];      /* why the run ended before its end, which its maker says; "" */
     uint64_t operations; /* in all classes */
     uint64_t explained;  /* as recorded only under the rules; part of that class */
+    uint64_t refused;    /* answers that were RPC errors or could not be read (tally.h) */
     uint64_t warm_up, resent, lost_connections, outages, calls, writes;
     int64_t duration;      /* from the first sending to the last answer; warm-up left out */
     int64_t planned;       /* from then until the latest plan */

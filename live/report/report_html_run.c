@@ -18,18 +18,10 @@ void html_title(struct page *page, const struct report *r)
     page_text(page, r->run.pace);
 }
 
-static uint64_t count_of(const struct report *r, enum verdict_class class)
-{
-    for (uint32_t i = 0; i < r->counts[REPORT_CLASSES]; i++)
-        if (!strcmp(r->classes[i].name, verdict_class_name(class)))
-            return r->classes[i].operations;
-    return 0;
-}
-
 bool html_verdict(const struct report *r, char text[128])
 {
-    uint64_t all = r->run.operations, good = count_of(r, VERDICT_AS_RECORDED);
-    uint64_t left = count_of(r, VERDICT_UNPLAYABLE) + count_of(r, VERDICT_NOT_PLAYED);
+    uint64_t all = r->run.operations, good = report_in_class(r, VERDICT_AS_RECORDED);
+    uint64_t left = report_in_class(r, VERDICT_UNPLAYABLE) + report_in_class(r, VERDICT_NOT_PLAYED);
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX];
 
     if (!all)
@@ -71,7 +63,7 @@ static void tiles(struct page *page, const struct report *r)
     cells_tiles(page);
     cells_tile(page, "operations", count_text(run->operations, text));
     snprintf(text, sizeof(text), "%.2f %%",
-             report_share(count_of(r, VERDICT_AS_RECORDED), run->operations));
+             report_share(report_in_class(r, VERDICT_AS_RECORDED), run->operations));
     cells_tile(page, "as recorded", text);
     cells_tile(page, "time of the run", duration_text(run->duration, text));
     cells_tile(page, "last plan at", duration_text(run->planned, text));
@@ -191,7 +183,7 @@ static void examples(struct page *page, const struct report *r)
 
     if (!r->counts[REPORT_FIRST_EXAMPLES])
         return;
-    cells_begin(page, "The first that are not as recorded (more in mismatches.jsonl)", heads);
+    cells_begin(page, report_examples_words(r), heads);
     for (uint32_t i = 0; i < r->counts[REPORT_FIRST_EXAMPLES]; i++) {
         const struct report_example *x = &r->examples[i];
 
@@ -380,6 +372,10 @@ void html_run(struct page *page, const struct report *r, int level)
         page_put(page, "</p>\n");
     }
     tiles(page, r);
+    if (r->run.refused)
+        page_put(page,
+                 "<p class=\"note\">%s of the answers are RPC errors or cannot be read.</p>\n",
+                 count_text(r->run.refused, text));
     heading(page, level, "Verdict");
     classes(page, r);
     dumps(page, r);

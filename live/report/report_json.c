@@ -39,6 +39,7 @@ static const struct member run[] = {
     WORDS(report_run, note),
     NUMBER(report_run, U64, operations),
     NUMBER(report_run, U64, explained),
+    NUMBER(report_run, U64, refused),
     NUMBER(report_run, U64, warm_up),
     NUMBER(report_run, U64, resent),
     NUMBER(report_run, U64, lost_connections),

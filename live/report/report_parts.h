@@ -25,6 +25,10 @@ double report_planned_rate(const struct report *report);
 double report_planned_concurrency(const struct report *report);
 /* What its operations waited at most, ns. */
 int64_t report_stall_most(const struct report_stall *stall);
+/* How many operations ended so. */
+uint64_t report_in_class(const struct report *report, enum verdict_class class);
+/* The heading of the examples; if they are not all, where there are more. */
+const char *report_examples_words(const struct report *report);
 /* In %; 0 of nothing. */
 double report_share(uint64_t part, uint64_t all);
 

@@ -56,9 +56,9 @@ static double concurrency(const struct report *r, const char *name)
 static double as_recorded(const struct report *r, const char *name)
 {
     (void)name;
-    return r->run.operations ? 100.0 * (double)r->classes[VERDICT_AS_RECORDED].operations /
-                                   (double)r->run.operations
-                             : NAN;
+    return r->run.operations
+               ? 100.0 * (double)report_in_class(r, VERDICT_AS_RECORDED) / (double)r->run.operations
+               : NAN;
 }
 
 static double lateness(const struct report *r, const char *name)
@@ -192,14 +192,17 @@ const char *report_difference(const struct report_figure *figure, struct report_
                               struct report_middle other, char room[VALUE_TEXT_MAX])
 {
     double difference = other.median - first.median;
+    char text[VALUE_TEXT_MAX];
 
     if (!(fabs(difference) > first.spread && fabs(difference) > other.spread))
         return "";
-    if (figure->is_share) /* a percentage of a percentage says nothing */
+    if (!figure->is_share && first.median != 0)
+        snprintf(room, VALUE_TEXT_MAX, "%+.1f %%", 100 * difference / first.median);
+    else if (figure->is_time) /* there is no percentage of nothing */
+        snprintf(room, VALUE_TEXT_MAX, "%s%.20s", difference > 0 ? "+" : "",
+                 report_time(difference, text));
+    else /* a percentage of a percentage says nothing */
         snprintf(room, VALUE_TEXT_MAX, "%+.2f", difference);
-    else
-        snprintf(room, VALUE_TEXT_MAX, "%+.1f %%",
-                 first.median != 0 ? 100 * difference / first.median : 0);
     return room;
 }
 

@@ -29,6 +29,24 @@ double report_share(uint64_t part, uint64_t all)
     return all ? 100.0 * (double)part / (double)all : 0;
 }
 
+uint64_t report_in_class(const struct report *r, enum verdict_class class)
+{
+    for (uint32_t i = 0; i < r->counts[REPORT_CLASSES]; i++)
+        if (!strcmp(r->classes[i].name, verdict_class_name(class)))
+            return r->classes[i].operations;
+    return 0;
+}
+
+const char *report_examples_words(const struct report *r)
+{
+    uint64_t good = report_in_class(r, VERDICT_AS_RECORDED);
+    bool all =
+        r->run.operations <= good || r->run.operations - good <= r->counts[REPORT_FIRST_EXAMPLES];
+
+    return all ? "All that are not as recorded"
+               : "The first that are not as recorded (more in mismatches.jsonl)";
+}
+
 void report_title(const struct report *r, FILE *to)
 {
     escape_print(to, r->run.dump);
@@ -127,7 +145,7 @@ static void dumps(const struct report *r, FILE *to)
 static void examples(const struct report *r, FILE *to)
 {
     if (r->counts[REPORT_FIRST_EXAMPLES])
-        fprintf(to, "\nThe first that are not as recorded (more in mismatches.jsonl)\n");
+        fprintf(to, "\n%s\n", report_examples_words(r));
     for (uint32_t i = 0; i < r->counts[REPORT_FIRST_EXAMPLES]; i++) {
         const struct report_example *x = &r->examples[i];
 
@@ -158,6 +176,9 @@ static void schedule(const struct report *r, FILE *to)
             duration_text(run->critical_path, a));
     fprintf(to, "  %.0f operations a second, %.2f at the same time\n",
             report_rate((double)report_timed(r), run->duration), report_concurrency(r));
+    if (run->refused)
+        fprintf(to, "  %" PRIu64 " of the answers are RPC errors or cannot be read\n",
+                run->refused);
     fprintf(to, "  the plan, with the latencies of the trace: %.0f and %.2f\n",
             report_planned_rate(r), report_planned_concurrency(r));
     fprintf(to, "\nLateness, by cause  %12s %10s %10s %10s %10s\n", "operations", "in all",

@@ -135,6 +135,8 @@ def check_text(report, text):
     planned = [sum(i["trace_" + of] for i in report["intervals"]) / report["run"]["planned"] for of in ("done", "busy")]
     found = re.search(r"the plan, with the latencies of the trace: (\d+) and ([\d.]+)$", text, re.M)
     check(found and abs(int(found[1]) - 1e9 * planned[0]) < 1 and abs(float(found[2]) - planned[1]) < 0.01, "fidelity")
+    refused = report["run"]["refused"]
+    check(refused and "\n  %d of the answers are RPC errors or cannot be read\n" % refused in text, "refused", refused)
     for row in report["late"]:
         check(re.search(r"^  %s +%d " % (row["cause"], row["times_count"]), text, re.M), row)
     for i, x in enumerate(report["stalls"]):
@@ -206,6 +208,8 @@ def check_page(top, folder, report):
     check(len(rows(page, "Latencies")) == len(report["procedures"]), "latencies")
     check([r[0] for r in rows(page, "The first")]
           == [format(x["number"], ",") for x in report["examples"]], "examples")
+    check("\n%d of the answers are RPC errors or cannot be read." % report["run"]["refused"]
+          in page.root.text(), "refused")
     of = {c["name"]: c["operations"] for c in report["classes"]}
     every, left = report["run"]["operations"], of["unplayable"] + of["not played"]
     tiles = page.root.text()
@@ -233,6 +237,19 @@ def check_page(top, folder, report):
         make_page(top, bad, bad, folder)
     tool("report", "--html", top / "none" / "page.html", folder, program=PROGRAM, code=4)
     tool("report", "--html", top / "page.html", "--json", folder, program=PROGRAM, code=2)
+
+
+def check_all_shown(top, folder):
+    """What says where more is, only if there is more than the report has."""
+    text = (folder / "report.json").read_text()
+    shown = len(json.loads(text)["examples"])
+    recorded = json.loads(text)["classes"][0]["operations"]
+    path = top / "shown.json"
+    for more in (0, 1):
+        path.write_text(re.sub('"operations": [0-9]+', '"operations": %d' % (recorded + shown + more), text, count=1))
+        for words in (tool("show", path).stdout, make_page(top, path).root.text()):
+            check(("All that are not as recorded" in words, "more in mismatches.jsonl" in words)
+                  == (not more, bool(more)), more, words[:2000])
 
 
 def check_page_of_runs(top, folders, text):
@@ -270,6 +287,19 @@ def check_other_rules(top, runs):
     items = [item.text() for item in page.root.all("li")][:3]
     check([item.split(", rules: ")[1:] for item in items]
           == [["ftnfsd"], [], ["ganesha, ./own.conf"]], items)
+
+
+def check_nothing(top, run):
+    """There is no percentage of a median that is 0: the difference itself is shown."""
+    good = run.read_text()
+    paths = [top / "nothing.json", top / "late.json"]
+    for path, ns in zip(paths, (0, 5000000)):
+        path.write_text(re.sub('("cause": "own".*"times_p99": )[0-9]+', r"\g<1>%d" % ns, good)
+                        .replace('"rules": "ftnfsd"', '"rules": "%d"' % ns))
+    for runs, wanted in ((paths, "+5.000ms"), (paths[::-1], "-100.0 %")):
+        text = tool("runs", runs[0], runs[0], runs[1], runs[1]).stdout
+        line = next(line for line in text.splitlines() if line.startswith(" " * 15 + "own lateness"))
+        check(line.endswith(" " + wanted), wanted, line)
 
 
 def check_shares(top, run):
@@ -330,6 +360,8 @@ def main():
               text)
         check_other_rules(top, runs[::2])
         check_shares(top, runs[0])
+        check_nothing(top, runs[0])
+        check_all_shown(top, top / "run0")
     sys.exit(1 if failures else 0)
 
 
