@@ -189,7 +189,7 @@ static int begin(struct player *p, struct err *err)
     if (p->setup.spin)
         loop_spin(loop, SPIN);
     p->now = p->room_at = loop_clock();
-    p->begin = p->setup.begin ? p->setup.begin : p->now;
+    p->begin = p->measured = p->setup.begin ? p->setup.begin : p->now;
     pace_begin(p, p->begin);
     watch_cpu(&p->cpu_user, &p->cpu_system);
     for (uint32_t i = 0; i < p->setup.dump_count && result == 0; i++) {

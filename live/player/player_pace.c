@@ -84,6 +84,7 @@ static int end_warm_up(struct player *p, struct err *err)
     int result = 0;
 
     p->phase = PHASE_MEASURED;
+    p->measured = p->now;
     pace_begin(p, p->now);
     watch_cpu(&p->cpu_user, &p->cpu_system);
     if (p->setup.duration)

@@ -150,8 +150,9 @@ struct player {
     struct player_setup setup;
     struct playing *dumps;
     enum player_phase phase;
-    int64_t now;   /* of the round, or later */
-    int64_t begin; /* of the run */
+    int64_t now;      /* of the round, or later */
+    int64_t begin;    /* of the run, */
+    int64_t measured; /* and of what is measured in it */
     struct idle round;
     struct timer due;   /* of the next planned operation */
     struct timer tick;  /* progress and watchdog */

@@ -167,6 +167,7 @@ static int tell(struct player *p, struct play *play, const struct play_end *end,
         .sent = -1,
         .answered = end->answered == NO_TIME ? -1 : end->answered - begin,
         .chain = play->chain,
+        .measured = p->measured - begin,
         .resent = end->resent,
         .warm_up = play->flags & PLAY_WARM_UP,
     };
@@ -175,7 +176,7 @@ static int tell(struct player *p, struct play *play, const struct play_end *end,
     if (play->state == PLAY_SENT && play->sent != NO_TIME) {
         done.allowed = play->allowed - begin;
         done.sent = play->sent - begin;
-        if (end->answered != NO_TIME)
+        if (end->answered != NO_TIME && !(play->flags & PLAY_WARM_UP))
             play->chain = done.chain += end->answered - play->sent;
     }
     result = tally_add(p->setup.tally, &done, err);

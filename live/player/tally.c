@@ -173,7 +173,7 @@ static void add_rules(struct tally *t, const struct done *d)
 
 /* --- parts of the run */
 
-/* Times of an operation since the begin of the first run (tally_round). */
+/* Times of an operation since measuring began in the first run (tally_round). */
 struct run_times {
     int64_t planned, sent, answered;
 };
@@ -357,8 +357,8 @@ static inline void add_lateness(struct tally *t, const struct done *d)
 static inline void add_times(struct tally *t, struct tally_procedure *p, const struct done *d)
 {
     const bool is_planned = d->planned >= 0;
-    const struct run_times at = { d->planned + t->shift, d->sent + t->shift,
-                                  d->answered + t->shift };
+    const int64_t shift = t->shift - d->measured;
+    const struct run_times at = { d->planned + shift, d->sent + shift, d->answered + shift };
 
     histogram_add(&p->sent, d->answered - d->sent);
     if (d->step->latency >= 0)

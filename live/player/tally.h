@@ -32,8 +32,10 @@ struct done {
     int64_t ready;    /* its dependencies were done, and it had entered */
     int64_t allowed;  /* the limit of outstanding calls let it go */
     int64_t sent, answered;
-    int64_t chain; /* ns: the longest chain of latencies along dependencies that ends with this
-                    * operation: its own latency and the longest chain of those it waited for */
+    int64_t chain;    /* ns: the longest chain of latencies along dependencies that ends with this
+                       * operation: its own latency and the longest chain of those it waited for;
+                       * without the warm-up's */
+    int64_t measured; /* when measuring began: behind the warm-up */
     uint32_t resent;
     bool warm_up;
 };
@@ -105,7 +107,7 @@ struct tally {
     uint64_t class[VERDICT_CLASSES];         /* every operation once, warm-up too */
     uint64_t (*dump_class)[VERDICT_CLASSES]; /* the same for each dump */
     uint32_t dump_count;
-    int64_t shift; /* tally_round: added to the times of operations */
+    int64_t shift; /* tally_round: added to the times of operations, which count from |measured| */
     uint64_t warm_up, resent;
     uint64_t refused; /* replies, of VERDICT_UNANSWERED, that were RPC errors or malformed; without
                        * the warm-up */
@@ -125,7 +127,7 @@ struct tally {
     struct tally_rule *rules; /* by id - 1; NULL: there are no rules */
     uint32_t rule_count;
     uint64_t explained;    /* operations that are as recorded only under the rules */
-    int64_t begun, ended;  /* ns of the run: first sending and last answer; warm-up left out */
+    int64_t begun, ended;  /* ns of the run behind the warm-up: first sending and last answer */
     int64_t planned_end;   /* the latest plan */
     int64_t critical_path; /* the longest |chain| */
     /* The player's own, which it adds itself: */

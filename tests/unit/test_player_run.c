@@ -92,6 +92,8 @@ static void test_warm_up(void **state)
         for (uint32_t i = 0; i < l.count; i++)
             l.steps[i].step.time = i * 1000000;
         l.steps[21].step.time = 0; /* before, but behind the first one that is measured */
+        for (uint32_t i = 1; i <= 20; i++)
+            lab_depends(i, 1);
         l.setup.pace = PACE_TRACE;
         l.setup.scale = 2;
         l.setup.warm_up = by_time ? 20000000 : -1;
@@ -104,6 +106,12 @@ static void test_warm_up(void **state)
                 last = l.steps[i].done.answered;
         }
         assert_true(l.steps[20].done.planned >= last);
+        assert_int_equal(l.steps[20].done.planned, l.steps[20].done.measured);
+        for (uint32_t i = 0; i < l.count; i++) {
+            const struct done *d = &l.steps[i].done;
+
+            assert_int_equal(d->chain, i < 20 ? 0 : d->answered - d->sent);
+        }
         assert_int_equal(l.steps[21].done.planned, l.steps[20].done.planned);
         l.steps[21].done = l.steps[20].done;
         l.steps[21].done.planned += 500000;
