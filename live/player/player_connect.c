@@ -2,7 +2,8 @@
 /* live/player/player_connect.c
  *
  * The connections of the player: one for each client of the trace and target, or a number of them
- * for each target that its clients share.  They are made when the first operation needs them.
+ * for each target that its clients share.  If there are fewer clients than that, operations take
+ * turns.  Connections are made when the first operation needs them.
  * NFSACL uses those of NFS if it answers at the same address.
  */
 #include "player/player_parts.h"
@@ -13,8 +14,21 @@
 
 enum { CALL_BYTES = 64 << 20, CALL_MAX = 64 << 20 };
 
+/* With more connections than clients, some would never be used: then it does not matter whose an
+ * operation is. */
+static uint32_t turns_of(const struct playing *d)
+{
+    const struct script_host *hosts = d->setup.script->hosts;
+    uint32_t most = d->player->setup.connections, clients = 0;
+
+    for (uint32_t i = 1; hosts && i <= d->host_count; i++)
+        clients += !hosts[i].is_server;
+    return most > (clients ? clients : 1) ? most : 0;
+}
+
 int connect_open(struct playing *d, struct err *err)
 {
+    d->turns = turns_of(d);
     d->destinations = calloc(2 * ((uint64_t)d->host_count + 1), sizeof(*d->destinations));
     if (!d->destinations)
         return err_memory(err, "targets");
@@ -131,7 +145,7 @@ static uint32_t client_of(const struct playing *d, const struct step *step)
     return step->client <= d->host_count ? step->client : 0;
 }
 
-bool connect_can(const struct playing *d, const struct step *step, uint16_t *place)
+bool connect_can(const struct playing *d, const struct step *step, uint64_t number, uint16_t *place)
 {
     const struct destination *to = destination_of(d, step);
     const struct connection *c;
@@ -140,7 +154,10 @@ bool connect_can(const struct playing *d, const struct step *step, uint16_t *pla
     if (!step->procedure || !to->target)
         return false;
     to = to->same;
-    c = to->connections ? to->connections[client_of(d, step)] : NULL;
+    if (d->turns)
+        c = to->pool ? to->pool[number % d->turns] : NULL;
+    else
+        c = to->connections ? to->connections[client_of(d, step)] : NULL;
     if (c)
         *place = c->place;
     return true;
@@ -151,7 +168,7 @@ struct connection *connect_make(struct player *p, struct play *play, struct err 
     struct playing *d = play->in;
     struct destination *to;
     uint32_t client, most = p->setup.connections;
-    struct connection *c;
+    struct connection **place, *c;
 
     to = destination_of(d, play->step)->same;
     client = client_of(d, play->step);
@@ -163,19 +180,13 @@ struct connection *connect_make(struct player *p, struct play *play, struct err 
             return NULL;
         }
     }
-    c = to->connections[client];
-    if (c) {
-        play->connection = c->place;
-        return c;
-    }
-    if (most && to->pool_count == most) {
+    place = d->turns ? &to->pool[play_number(play) % d->turns] : &to->connections[client];
+    c = *place;
+    if (!c && most && to->pool_count == most)
         c = to->pool[to->pool_next++ % most];
-    } else {
-        c = connect_new(p, to, err);
-        if (c && most)
-            to->pool[to->pool_count++] = c;
-    }
-    to->connections[client] = c;
+    else if (!c && (c = connect_new(p, to, err)) && most && !d->turns)
+        to->pool[to->pool_count++] = c;
+    *place = c;
     play->connection = c ? c->place : 0;
     return c;
 }

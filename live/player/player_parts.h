@@ -110,7 +110,7 @@ struct destination {
     const struct net_address *address;
     struct destination *same;        /* has the connections, if both are at one address */
     struct connection **connections; /* by client, or one of |pool| for each */
-    struct connection **pool;
+    struct connection **pool;        /* by number of the operation, if these take turns */
     uint32_t pool_count, pool_next;
     uint32_t outstanding;
     bool told;           /* that it does not answer */
@@ -140,7 +140,8 @@ struct playing {
     uint64_t first;      /* operation of the plan */
     struct watch feed;
     struct destination *destinations; /* 2 for each host: NFS, NFSACL */
-    struct fill_in *with;             /* by host: what is the same for all its operations */
+    uint32_t turns;       /* connections of a destination on which operations take turns; 0: not */
+    struct fill_in *with; /* by host: what is the same for all its operations */
 };
 
 /* PHASE_COUNTING: nothing is under way; the rest is read, then PHASE_ENDED comes again. */
@@ -317,7 +318,8 @@ int connect_open(struct playing *d, struct err *err); /* the destinations */
 void connect_close(struct player *p);                 /* ends all connections and calls */
 /* Whether a step has a target.  |place| is set to that of its connection, as in struct play; 0: it
  * was not made yet. */
-bool connect_can(const struct playing *d, const struct step *step, uint16_t *place);
+bool connect_can(const struct playing *d, const struct step *step, uint64_t number,
+                 uint16_t *place);
 /* The operation's connection; it is made if it must. */
 struct connection *connect_make(struct player *p, struct play *play, struct err *err);
 static inline struct connection *connect_find(struct player *p, struct play *play, struct err *err)

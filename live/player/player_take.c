@@ -31,7 +31,7 @@ static struct play *enter(struct playing *d, const struct step *step)
     uint8_t flags = pace_is_warm_up(d, step, number) ? PLAY_WARM_UP : 0;
     uint32_t left = 0;
 
-    if (step->unplayable || !connect_can(d, step, &connection))
+    if (step->unplayable || !connect_can(d, step, number, &connection))
         flags |= PLAY_CANNOT;
     if (other_has(d, step->client))
         flags |= PLAY_OTHER;

@@ -43,6 +43,7 @@ struct lab_step {
     uint32_t received, answered, tallied, looked_up, listed_on, learned;
     bool released;
     int64_t received_at;
+    uint64_t connection; /* that it came on last */
     struct done done;
     enum verdict_class got;
 };
@@ -327,6 +328,7 @@ static int lab_take(void *ctx, struct rpc_call *call, struct err *err)
     if (s->step.has & STEP_HAS_DATA)
         lab_check_contents(s, call->body);
     s->received++;
+    s->connection = call->connection;
     s->received_at = loop_clock();
     s->listed_on += call->body.len > s->step.arguments.len;
     if (s->drops && s->received == 1) {

@@ -251,6 +251,32 @@ static void test_lost_connection(void **state)
     lab_end();
 }
 
+/* With more connections than the trace has clients, operations take turns on them. */
+static void test_turns(void **state)
+{
+    (void)state;
+    for (uint32_t connections = 1; connections <= 9; connections += 4) {
+        struct lab l;
+        uint64_t different = 0;
+
+        lab_begin(&l, 90, 16);
+        for (uint32_t i = 3; i <= 8; i++) /* 1 and 2 are left */
+            l.hosts[i].is_server = true;
+        l.setup.connections = connections;
+        lab_run_all();
+        for (uint32_t i = 0; i < l.count; i++) {
+            const struct lab_step *s = &l.steps[i];
+
+            assert_int_equal(s->got, VERDICT_AS_RECORDED);
+            assert_int_equal(s->connection, l.steps[i % connections].connection);
+            for (uint32_t k = 0; k < i && i < connections; k++)
+                different += s->connection != l.steps[k].connection;
+        }
+        assert_int_equal(different, connections * (connections - 1) / 2);
+        lab_end();
+    }
+}
+
 /* Contents of WRITEs, short ones, those that are sent from where they are, and those that are too
  * long for it; also sent again. */
 static void test_contents(void **state)
@@ -455,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_busy),
         cmocka_unit_test(test_skipped),
         cmocka_unit_test(test_lost_connection),
+        cmocka_unit_test(test_turns),
         cmocka_unit_test(test_silence),
         cmocka_unit_test(test_silence_again),
         cmocka_unit_test(test_stop),
