@@ -241,10 +241,11 @@ bool connect_has_others(const struct player *p)
 
 void connect_close(struct player *p)
 {
+    for (uint32_t i = 0; i < p->count; i++)
+        watch_outage_ends(p->all[i], p->now); /* of a server that did not come back */
     for (uint32_t i = 0; i < p->count; i++) {
         struct connection *c = p->all[i];
 
-        watch_outage_ends(c, p->now); /* of a server that did not come back */
         end_client(c);
         play_queue_free(&c->queue);
         free(c);

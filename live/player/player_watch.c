@@ -114,8 +114,10 @@ static int give_up(struct player *p, struct destination *to, struct err *err)
     char note[NOTE], address[NET_ADDRESS_TEXT];
     bool others;
 
+    begin_outages(p, to);
     connect_give_up(p, to);
     others = connect_has_others(p);
+    p->setup.tally->gave_up = true;
     p->setup.tally->ended_early = others ? "a server answered no more, and its operations were left"
                                          : "the server answered no more";
     if (!others)
@@ -152,14 +154,33 @@ int watch_tick(void *ctx, struct err *err)
 
 /* --- connections */
 
+/* Another connection to the same server that is out, or NULL. */
+static struct connection *also_out(const struct connection *c)
+{
+    const struct player *p = c->player;
+
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->all[i] != c && p->all[i]->lost_at != NO_TIME &&
+            net_address_equal(p->all[i]->to->address, c->to->address))
+            return p->all[i];
+    return NULL;
+}
+
+/* An outage of a server lasts until its last connection is back, however many it has. */
 void watch_outage_ends(struct connection *c, int64_t now)
 {
     struct tally *tally = c->player->setup.tally;
+    struct connection *other;
 
     if (c->lost_at == NO_TIME)
         return;
-    tally->outages++;
-    tally->outages_ns += now > c->lost_at ? now - c->lost_at : 0;
+    other = also_out(c);
+    if (other) {
+        other->lost_at = c->lost_at < other->lost_at ? c->lost_at : other->lost_at;
+    } else {
+        tally->outages++;
+        tally->outages_ns += now > c->lost_at ? now - c->lost_at : 0;
+    }
     c->lost_at = NO_TIME;
 }
 

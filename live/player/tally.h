@@ -133,9 +133,11 @@ struct tally {
     /* The player's own, which it adds itself: */
     uint64_t writes, calls;       /* system calls that sent, and calls that they sent */
     int64_t cpu_user, cpu_system; /* ns of the process, while playing */
-    int64_t outages_ns;
+    int64_t outages_ns; /* from a lost connection, or the last answer, until a server has answered
+                         * on all connections again */
     uint64_t outages;
     const char *ended_early; /* why, in words; NULL: it did not, or whoever stopped it knows */
+    bool gave_up;            /* a server: it answered no more */
     bool unread; /* the dumps may have further operations, which are in no class (player.h) */
 };
 

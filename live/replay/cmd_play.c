@@ -97,7 +97,7 @@ static int play_round(struct rounds *r, struct session *s, struct err *err)
         if (result == 0 && !r->played)
             tell_damage(&play);
         r->played++;
-        r->ended = result < 0 || play.interrupted;
+        r->ended = result < 0 || play.interrupted || r->tally->gave_up;
     }
     play_free(&play);
     return result;

@@ -131,6 +131,11 @@ def uncertain(scratch, name, dump):
     check(what + ": uncertain", played.kept.classes.get(UNCERTAIN, 0) > 20, True)
 
 
+def writes(socket):
+    counts = {p["procedure"]: p["calls"] for p in replay_run.ctl(socket, "statistics")["procedures"]}
+    return counts.get("WRITE", 0)
+
+
 class Playing:
     """nfsreplay, until the server has executed |after| WRITEs."""
 
@@ -140,9 +145,7 @@ class Playing:
             [replay_run.BIN / "nfsreplay", "play", "--rate", "500", "-o", kept, *options, dump,
              server.urls[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(500):
-            counts = {p["procedure"]: p["calls"]
-                      for p in replay_run.ctl(socket, "statistics")["procedures"]}
-            if counts.get("WRITE", 0) >= after or self.process.poll() is not None:
+            if writes(socket) >= after or self.process.poll() is not None:
                 return
             time.sleep(0.02)
 
@@ -191,6 +194,21 @@ def died(scratch, dump, operations):
         r"127\.0\.0\.1:%d answers no more: the run ends" % server.port, text)), True)
     check("a server that is gone: the rest", kept.classes.get("not played", 0) > operations // 2, True)
     check("a server that is gone: no errors", [n for n in kept.classes if "error" in n], [])
+
+
+def died_in_a_round(scratch, dump, operations):
+    """No further round asks for its tree."""
+    socket = os.path.join(scratch, "control")
+    with Ftnfsd("--export", "/a", "--control", socket) as server:
+        check("rounds: populate", replay_run.run("populate", dump, server.urls[0]).returncode, 0)
+        playing = Playing(server, dump, os.path.join(scratch, "rounds"), socket, writes(socket) + 10, "--give-up", "1s",
+                          "--loop", "3")
+        kill(server)
+        kept, text = playing.end()
+    check("rounds: exit", playing.process.returncode, 1)
+    check("rounds: operations", sum(kept.classes.values()), operations)
+    check("rounds: note", kept.report["run"]["note"], "1 of 3 rounds; the server answered no more")
+    check("rounds: words", "MOUNT" in text, False)
 
 
 def beside_ganesha():
@@ -260,6 +278,7 @@ def main(arguments):
             if beside_ganesha():
                 failures.append("Ganesha: see above")
         died(scratch, load, len(replay_run.parsed(load).operations))
+        died_in_a_round(scratch, load, len(replay_run.parsed(load).operations))
         uncertain(scratch, "load", load)
         uncertain(scratch, "world", world)
     return report()

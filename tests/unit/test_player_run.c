@@ -277,6 +277,25 @@ static void test_turns(void **state)
     }
 }
 
+/* A server with several connections, which falls silent, has one outage.  It is one also if it is
+ * given up before anybody was told of the silence. */
+static void test_silent_connections(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_begin(&l, 60, 32);
+    for (uint32_t i = 8; i < l.count; i++)
+        l.steps[i].mute = true;
+    l.setup.connections = 5;
+    l.setup.give_up = 400000000;
+    lab_run_all();
+    assert_int_equal(l.steps[59].got, VERDICT_NOT_PLAYED);
+    assert_int_equal(l.tally.outages, 1);
+    assert_true(l.tally.outages_ns >= l.setup.give_up);
+    lab_end();
+}
+
 /* Contents of WRITEs, short ones, those that are sent from where they are, and those that are too
  * long for it; also sent again. */
 static void test_contents(void **state)
@@ -482,6 +501,7 @@ int main(void)
         cmocka_unit_test(test_skipped),
         cmocka_unit_test(test_lost_connection),
         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_silent_connections),
         cmocka_unit_test(test_silence),
         cmocka_unit_test(test_silence_again),
         cmocka_unit_test(test_stop),
