@@ -67,10 +67,10 @@ void drop_trees(struct session *s, struct report *report)
             snprintf(name, sizeof(name), "%.100s (%.150s)", d->directory, d->path);
         else
             snprintf(name, sizeof(name), "%.255s", d->path);
-        if (report) {
+        if (report)
             report_dump(report, name, d->delay);
-            report_data(report, &d->script);
-        }
+        for (uint32_t k = 0; k < d->target_count && report; k++)
+            report_data(report, &d->script, d->targets[k].target.server);
         script_drop_tree(&d->script);
     }
 }

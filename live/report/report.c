@@ -37,9 +37,11 @@ static void count_object(struct report_set *set, const struct rdump_object *obje
     set->bytes += object->type == NF3REG ? object->size : 0;
 }
 
-void report_data(struct report *report, const struct script *script)
+void report_data(struct report *report, const struct script *script, uint32_t server)
 {
     for (uint32_t i = 0; script->objects && i < script->object_count; i++) {
+        if (script->objects[i].server != server)
+            continue;
         count_object(&report->run.initial, &script->objects[i]);
         if (script->objects[i].used)
             count_object(&report->run.accessed, &script->objects[i]);

@@ -130,8 +130,9 @@ struct report_times report_times_of(const struct histogram *h);
 struct report *report_new(struct err *err);
 void report_free(struct report *report);
 
-/* Fills in |initial| and |accessed|.  Several dumps are added up. */
-void report_data(struct report *report, const struct script *script);
+/* Fills in |initial| and |accessed|, with what |server| of the dump has.  Several servers and dumps
+ * are added up. */
+void report_data(struct report *report, const struct script *script, uint32_t server);
 /* Names the next dump, in the order of the tally's. */
 void report_dump(struct report *report, const char *name, int64_t delay);
 /* Fills in all but these and |note|.  Texts are cut to their room. */

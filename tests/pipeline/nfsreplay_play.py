@@ -479,10 +479,10 @@ def two_servers(scratch, database):
 def servers(scratch, dump):
     """Each server of the trace has a target; one may be left out, and one may stop to answer."""
     every = operations(dump)[0]
-    control = os.path.join(scratch, "control")
+    control, kept = os.path.join(scratch, "control"), [os.path.join(scratch, name) for name in ("both", "half")]
     with Ftnfsd("--export", "/a") as first, Ftnfsd("--export", "/b", "--control", control) as second:
         targets = ["10.99.0.1=" + first.urls[0], "10.99.0.9=" + second.urls[0]]
-        done = run("run", "--pace", "asap", dump, *targets)
+        done = run("run", "--pace", "asap", "-o", kept[0], dump, *targets)
         check("servers: all", (done.returncode, classes(done.stdout)), (0, {"as recorded": every}))
         check_words("servers: clean", run("clean", dump, *targets), 0, "/b: ")
         check_words("servers: no name", run("play", dump, first.urls[0]), 2, "has 2 servers: say SERVER=")
@@ -490,9 +490,12 @@ def servers(scratch, dump):
                     "it has 10.99.0.1, 10.99.0.9")
         check_words("servers: twice the same", run("play", dump, targets[0], "10.99.0.9=" + first.urls[0]),
                     2, "a target of its own")
-        done = run("run", "--pace", "asap", dump, targets[1])
+        done = run("run", "--pace", "asap", "-o", kept[1], dump, targets[1])
         check("servers: one", (done.returncode, classes(done.stdout)),
               (0, {"as recorded": every // 2, "unplayable": every // 2}))
+        both, half = (json.loads(pathlib.Path(path, "report.json").read_text())["run"] for path in kept)
+        check("servers: data", {k: v for k, v in both.items() if k[:7] in ("initial", "accesse")},
+              {k: 2 * v for k, v in half.items() if k[:7] in ("initial", "accesse")})
         run("clean", dump, *targets)
 
         run("populate", dump, *targets)
