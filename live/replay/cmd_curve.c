@@ -28,12 +28,14 @@ struct measuring {
 static int keep(struct measuring *m, const struct play *play, struct report *report,
                 struct err *err)
 {
-    char pace[REPLAY_PACE_TEXT], name[CURVE_RUN_TEXT], folder[4096];
+    char pace[REPLAY_PACE_TEXT], how[REPLAY_OPTIONS_TEXT], name[CURVE_RUN_TEXT], folder[4096];
     struct curve_point *point;
 
     report_fill(report, m->one.dumps[0].path, m->one.targets[0].address,
                 replay_pace_text(&m->one, pace), play->tally);
     report_rules(report, m->one.rules, play->tally);
+    snprintf(report->run.options, sizeof(report->run.options), "%s",
+             replay_options_text(&m->one, how));
     rules_add(&m->all, play->tally);
     play_note(play, report->run.note, sizeof(report->run.note));
     if (snprintf(folder, sizeof(folder), "%s/%s", m->asked->output,

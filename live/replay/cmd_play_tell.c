@@ -76,12 +76,14 @@ static void print_run(const struct report *r, const struct tally *t)
 int play_tell(const struct replay_options *o, struct report *report, const struct tally *tally,
               const char *note, struct err *err)
 {
-    char pace[REPLAY_PACE_TEXT], dumps[REPLAY_NAMES_TEXT], targets[REPLAY_NAMES_TEXT];
+    char pace[REPLAY_PACE_TEXT], dumps[REPLAY_NAMES_TEXT], targets[REPLAY_NAMES_TEXT],
+        how[REPLAY_OPTIONS_TEXT];
     int result = 0, printed;
 
     report_fill(report, replay_dumps_text(o, dumps), replay_targets_text(o, targets),
                 replay_pace_text(o, pace), tally);
     report_rules(report, o->rules, tally);
+    snprintf(report->run.options, sizeof(report->run.options), "%s", replay_options_text(o, how));
     snprintf(report->run.note, sizeof(report->run.note), "%s", note);
     if (o->output)
         result = report_save(report, tally, o->output, err);

@@ -73,7 +73,12 @@ enum replay_command {
     REPLAY_CURVE = REPLAY_RUN | 32 /* those of run, but for the pace and --json, and its own */
 };
 
-enum { REPLAY_PACE_TEXT = 64, REPLAY_NAMES_TEXT = 256, REPLAY_POINTS_MAX = 100 };
+enum {
+    REPLAY_PACE_TEXT = 64,
+    REPLAY_NAMES_TEXT = 256,
+    REPLAY_OPTIONS_TEXT = 384,
+    REPLAY_POINTS_MAX = 100
+};
 
 /* Parses the arguments of a command.  Returns 1 if it should run, 0 after --help was printed, or a
  * negative code. */
@@ -85,6 +90,12 @@ void replay_options_free(struct replay_options *options);
 
 /* The pace in words; returns |text|. */
 const char *replay_pace_text(const struct replay_options *options, char text[REPLAY_PACE_TEXT]);
+
+/* Options that change what a run does or compares, as on the command line, if they are not the
+ * usual ones.  Without the seed, which differs between runs of one kind, and without what the texts
+ * of the pace and the dumps say. */
+const char *replay_options_text(const struct replay_options *options,
+                                char text[REPLAY_OPTIONS_TEXT]);
 
 /* All dumps, with how many copies and rounds; and all targets.  They return |text|, which may be
  * cut. */

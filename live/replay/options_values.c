@@ -6,6 +6,7 @@
 #include "replay/options_values.h"
 #include "base/values.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,28 @@ struct word {
     uint32_t value;
 };
 
+static const struct word orders[] = {
+    { "dependencies", ORDER_DEPENDENCIES }, { "trace", ORDER_TRACE }, { "none", ORDER_NONE }, { 0 }
+};
+static const struct word picks[] = {
+    { "oldest", PICK_OLDEST }, { "newest", PICK_NEWEST }, { "random", PICK_RANDOM }, { 0 }
+};
+/* Of schemas/rdump.md section 5. */
+static const struct word groups[] = { { "type", RDUMP_EXPECT_TYPE },
+                                      { "mode", RDUMP_EXPECT_MODE },
+                                      { "owner", RDUMP_EXPECT_OWNER },
+                                      { "nlink", RDUMP_EXPECT_NLINK },
+                                      { "size", RDUMP_EXPECT_SIZE },
+                                      { "links", RDUMP_EXPECT_LINKS },
+                                      { "identity", RDUMP_EXPECT_IDENTITY },
+                                      { "access", RDUMP_EXPECT_ACCESS },
+                                      { "text", RDUMP_EXPECT_TEXT },
+                                      { "read", RDUMP_EXPECT_READ },
+                                      { "names", RDUMP_EXPECT_NAMES },
+                                      { "behind", RDUMP_EXPECT_BEHIND },
+                                      { "some-names", RDUMP_EXPECT_SOME_NAMES },
+                                      { 0 } };
+
 static int set_word(uint32_t *to, const char *value, const struct word *words, struct err *err)
 {
     char all[256] = "";
@@ -100,13 +123,9 @@ int options_pace(void *to, const char *value, struct err *err)
 
 int options_order(void *to, const char *value, struct err *err)
 {
-    static const struct word words[] = { { "dependencies", ORDER_DEPENDENCIES },
-                                         { "trace", ORDER_TRACE },
-                                         { "none", ORDER_NONE },
-                                         { 0 } };
     struct replay_options *o = to;
     uint32_t order = o->order;
-    int result = set_word(&order, value, words, err);
+    int result = set_word(&order, value, orders, err);
 
     o->order = (enum player_order)order;
     return result;
@@ -114,34 +133,16 @@ int options_order(void *to, const char *value, struct err *err)
 
 int options_pick(void *to, const char *value, struct err *err)
 {
-    static const struct word words[] = {
-        { "oldest", PICK_OLDEST }, { "newest", PICK_NEWEST }, { "random", PICK_RANDOM }, { 0 }
-    };
     struct replay_options *o = to;
     uint32_t pick = o->pick;
-    int result = set_word(&pick, value, words, err);
+    int result = set_word(&pick, value, picks, err);
 
     o->pick = (enum player_pick)pick;
     return result;
 }
 
-/* The groups of schemas/rdump.md section 5. */
 int options_ignore(void *to, const char *value, struct err *err)
 {
-    static const struct word words[] = { { "type", RDUMP_EXPECT_TYPE },
-                                         { "mode", RDUMP_EXPECT_MODE },
-                                         { "owner", RDUMP_EXPECT_OWNER },
-                                         { "nlink", RDUMP_EXPECT_NLINK },
-                                         { "size", RDUMP_EXPECT_SIZE },
-                                         { "links", RDUMP_EXPECT_LINKS },
-                                         { "identity", RDUMP_EXPECT_IDENTITY },
-                                         { "access", RDUMP_EXPECT_ACCESS },
-                                         { "text", RDUMP_EXPECT_TEXT },
-                                         { "read", RDUMP_EXPECT_READ },
-                                         { "names", RDUMP_EXPECT_NAMES },
-                                         { "behind", RDUMP_EXPECT_BEHIND },
-                                         { "some-names", RDUMP_EXPECT_SOME_NAMES },
-                                         { 0 } };
     struct replay_options *o = to;
     char one[32];
     int result = 0;
@@ -151,7 +152,7 @@ int options_ignore(void *to, const char *value, struct err *err)
         uint32_t bits = 0;
 
         snprintf(one, sizeof(one), "%.*s", (int)len, value);
-        result = set_word(&bits, one, words, err);
+        result = set_word(&bits, one, groups, err);
         o->ignore |= bits;
         value += len + (value[len] == ',');
     }
@@ -205,4 +206,65 @@ int options_warm_up(void *to, const char *value, struct err *err)
         return set_count(&o->warm_up_operations, value, err);
     }
     return set_duration(&o->warm_up, value, err);
+}
+
+/* --- in words */
+
+static void add_option(char text[REPLAY_OPTIONS_TEXT], const char *name, const char *value)
+{
+    size_t len = strlen(text);
+
+    snprintf(text + len, REPLAY_OPTIONS_TEXT - len, "%s--%s%s%s", len ? " " : "", name,
+             value[0] ? " " : "", value);
+}
+
+static void add_number(char text[REPLAY_OPTIONS_TEXT], const char *name, uint64_t value)
+{
+    char number[24];
+
+    snprintf(number, sizeof(number), "%" PRIu64, value);
+    if (value)
+        add_option(text, name, number);
+}
+
+static void add_time(char text[REPLAY_OPTIONS_TEXT], const char *name, int64_t ns)
+{
+    char time[VALUE_TEXT_MAX];
+
+    if (ns > 0)
+        add_option(text, name, duration_text(ns, time));
+}
+
+/* All of |bits|, or, without |several|, the word whose value they are. */
+static void add_words(char text[REPLAY_OPTIONS_TEXT], const char *name, const struct word *words,
+                      uint32_t bits, bool several)
+{
+    char all[128] = "";
+
+    for (const struct word *w = words; w->name && bits; w++) {
+        size_t len = strlen(all);
+
+        if (several ? bits & w->value : bits == w->value)
+            snprintf(all + len, sizeof(all) - len, "%s%s", len ? "," : "", w->name);
+    }
+    if (all[0])
+        add_option(text, name, all);
+}
+
+const char *replay_options_text(const struct replay_options *o, char text[REPLAY_OPTIONS_TEXT])
+{
+    text[0] = 0;
+    add_words(text, "order", orders, o->order, false);
+    add_words(text, "pick", picks, o->pick, false);
+    add_number(text, "connections", o->connections);
+    add_number(text, "outstanding", o->outstanding);
+    if (o->udp)
+        add_option(text, "udp", "");
+    add_time(text, "start-delay", o->start_delay);
+    add_time(text, "warm-up", o->warm_up);
+    add_number(text, "warm-up", o->warm_up < 0 ? o->warm_up_operations : 0);
+    add_number(text, "stop-after", o->stop_after);
+    add_time(text, "duration", o->duration);
+    add_words(text, "ignore", groups, o->ignore, true);
+    return text;
 }

@@ -31,6 +31,7 @@ struct report_set {
 struct report_run {
     char dump[256], target[256], pace[64]; /* |pace|: in words */
     char rules[256];                       /* names of the rules in force, beside "default"; "" */
+    char options[384];                     /* further ones of the run, as its maker says; "" */
     char note[256];      /* why the run ended before its end, which its maker says; "" */
     uint64_t operations; /* in all classes */
     uint64_t explained;  /* as recorded only under the rules; part of that class */
@@ -135,7 +136,7 @@ void report_free(struct report *report);
 void report_data(struct report *report, const struct script *script, uint32_t server);
 /* Names the next dump, in the order of the tally's. */
 void report_dump(struct report *report, const char *name, int64_t delay);
-/* Fills in all but these and |note|.  Texts are cut to their room. */
+/* Fills in all but these, |options| and |note|.  Texts are cut to their room. */
 void report_fill(struct report *report, const char *dump, const char *target, const char *pace,
                  const struct tally *tally);
 /* Fills in |run.rules|, and which rules allowed something.  Call it after report_fill. */
@@ -168,8 +169,8 @@ void report_text(const struct report *report, FILE *to);
 /* The part about rules: nothing if they allowed nothing. */
 void report_rules_text(const struct report *report, FILE *to);
 /* Two or more runs: medians and spread of the main figures.  Runs with the same dump, target,
- * pace and rules are a group.  Between two groups, a difference is marked if it is larger than the
- * spread of either. */
+ * pace, rules and options are a group.  Between two groups, a difference is marked if it is larger
+ * than the spread of either. */
 void report_runs(const struct report *const *reports, uint32_t count, FILE *to);
 
 /* --- report_html.c */

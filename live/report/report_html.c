@@ -24,6 +24,10 @@ static void groups_list(struct page *page, const struct report *const *reports,
             page_put(page, ", rules: ");
             page_text(page, reports[groups[i].first]->run.rules);
         }
+        if (reports[groups[i].first]->run.options[0]) {
+            page_put(page, ", options: ");
+            page_text(page, reports[groups[i].first]->run.options);
+        }
         page_put(page, "</li>\n");
     }
     page_put(page,

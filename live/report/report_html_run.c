@@ -353,6 +353,15 @@ static void player(struct page *page, const struct report *r)
     page_put(page, "</ul>\n");
 }
 
+static void condition(struct page *page, const char *name, const char *text)
+{
+    if (!text[0])
+        return;
+    page_put(page, "<p>%s: ", name);
+    page_text(page, text);
+    page_put(page, "</p>\n");
+}
+
 void html_run(struct page *page, const struct report *r, int level)
 {
     static const char *const data[] = { "part",        "files",  "bytes in them",
@@ -361,11 +370,8 @@ void html_run(struct page *page, const struct report *r, int level)
     bool good = html_verdict(r, text);
 
     page_put(page, "<p class=\"verdict %s\">%s.</p>\n", good ? "good" : "bad", text);
-    if (r->run.rules[0]) {
-        page_put(page, "<p>Rules: ");
-        page_text(page, r->run.rules);
-        page_put(page, "</p>\n");
-    }
+    condition(page, "Rules", r->run.rules);
+    condition(page, "Options", r->run.options);
     if (r->run.note[0]) {
         page_put(page, "<p class=\"warning\">");
         page_text(page, r->run.note);

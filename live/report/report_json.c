@@ -36,6 +36,7 @@ static const struct member run[] = {
     WORDS(report_run, target),
     WORDS(report_run, pace),
     WORDS(report_run, rules),
+    WORDS(report_run, options),
     WORDS(report_run, note),
     NUMBER(report_run, U64, operations),
     NUMBER(report_run, U64, explained),

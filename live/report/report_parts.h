@@ -11,8 +11,8 @@
 
 /* "DUMP played on TARGET, PACE" */
 void report_title(const struct report *report, FILE *to);
-/* The line about the rules, if there are any. */
-void report_rule_names(const struct report *report, const char *indent, FILE *to);
+/* Lines about the rules and the options, if there are any. */
+void report_conditions(const struct report *report, const char *indent, FILE *to);
 /* Of rdump's number; returns |room|. */
 const char *report_procedure_name(unsigned number, char room[24]);
 /* duration_text of a computed time. */
@@ -46,7 +46,7 @@ struct report_figure {
     bool is_time, is_share;                                           /* in ns; in % */
 };
 
-/* Runs with the same dump, target, pace and rules. */
+/* Runs with the same dump, target, pace, rules and options. */
 struct report_group {
     uint32_t first, members; /* |first|: the first of these */
 };

@@ -117,7 +117,8 @@ uint32_t report_figures(const struct report *const *reports, uint32_t count,
 static bool is_same_group(const struct report *a, const struct report *b)
 {
     return !strcmp(a->run.dump, b->run.dump) && !strcmp(a->run.target, b->run.target) &&
-           !strcmp(a->run.pace, b->run.pace) && !strcmp(a->run.rules, b->run.rules);
+           !strcmp(a->run.pace, b->run.pace) && !strcmp(a->run.rules, b->run.rules) &&
+           !strcmp(a->run.options, b->run.options);
 }
 
 static int by_value(const void *a, const void *b)
@@ -248,7 +249,7 @@ void report_runs(const struct report *const *reports, uint32_t count, FILE *to)
         fprintf(to, "group %" PRIu32 ": %" PRIu32 " %s, ", i + 1, groups[i].members,
                 groups[i].members == 1 ? "run" : "runs");
         report_title(reports[groups[i].first], to);
-        report_rule_names(reports[groups[i].first], "    ", to);
+        report_conditions(reports[groups[i].first], "    ", to);
     }
     fprintf(to, "\nMedian and half of the spread (the most minus the least) of each group%s%s\n\n",
             group_count > 1 ? ".\n" : "", report_groups_words(groups, group_count));

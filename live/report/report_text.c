@@ -55,13 +55,17 @@ void report_title(const struct report *r, FILE *to)
     fprintf(to, ", %s\n", r->run.pace);
 }
 
-void report_rule_names(const struct report *r, const char *indent, FILE *to)
+void report_conditions(const struct report *r, const char *indent, FILE *to)
 {
-    if (!r->run.rules[0])
-        return;
-    fprintf(to, "%srules: ", indent);
-    escape_print(to, r->run.rules);
-    putc('\n', to);
+    const char *const names[] = { "rules", "options" }, *const texts[] = { r->run.rules,
+                                                                           r->run.options };
+
+    for (int i = 0; i < 2; i++)
+        if (texts[i][0]) {
+            fprintf(to, "%s%s: ", indent, names[i]);
+            escape_print(to, texts[i]);
+            putc('\n', to);
+        }
 }
 
 uint64_t report_timed(const struct report *r)
@@ -327,7 +331,7 @@ static void over_time(const struct report *r, FILE *to)
 void report_text(const struct report *r, FILE *to)
 {
     report_title(r, to);
-    report_rule_names(r, "", to);
+    report_conditions(r, "", to);
     if (r->run.note[0]) {
         escape_print(to, r->run.note);
         putc('\n', to);

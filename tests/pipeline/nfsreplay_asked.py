@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +133,7 @@ def told(scratch, dump, name, faults, answered, *options, refused=lambda classes
     check(classes["skipped"] > 100 or not faults, name, classes)
     found = re.search(r"; ([\d,]+) of the answers are RPC errors or cannot be read$", done.stdout, re.M)
     check((int(found[1].replace(",", "")) if found else 0) == refused(classes), name, done.stdout[-200:], classes)
+    check(report["run"]["refused"] == refused(classes), name, report["run"])
     table = run("report", folder).stdout
     check(("no answer, or an RPC error\n" in table) == (classes["unanswered"] > 0), name, table)
     page = run("report", "--html", "-", folder).stdout
@@ -139,6 +141,24 @@ def told(scratch, dump, name, faults, answered, *options, refused=lambda classes
     check(sum(p["operations"] for p in report["procedures"]) == sum(classes.values()), name, report["procedures"])
     words = "  300 operations of the warm-up are only in the verdict and in the counts of operations\n"
     check((words in run("report", folder).stdout) == ("--warm-up" in options), name, words)
+
+
+def conditions(scratch, dump):
+    """The report says with which options a run was made, but not those that say nothing of it."""
+    folder = scratch / "conditions"
+    with Ftnfsd("--export", "/a") as server:
+        for words, wanted in (
+                ((), ""), (("--seed", 5, "-q", "--partial"), ""),
+                (("--order", "trace", "--pick", "random", "-c", 2, "--outstanding", 9, "--start-delay", "1ms", "--warm-up", 7,
+                  "--stop-after", 50, "--duration", "9s", "--ignore", "mode,some-names"),
+                 "--order trace --pick random --connections 2 --outstanding 9 --start-delay 1.000ms --warm-up 7 "
+                 "--stop-after 50 --duration 9.000s --ignore mode,some-names"),
+                (("--warm-up", "2ms", "--udp", "--force", "--order", "none", "--stop-after", 20),
+                 "--order none --udp --warm-up 2.000ms --stop-after 20")):
+            run("run", "--pace", "asap", "-o", folder, *words, dump, server.urls[0])
+            run("clean", dump, server.urls[0])
+            check(json.loads((folder / "report.json").read_text())["run"]["options"] == wanted, words, wanted)
+            shutil.rmtree(folder)
 
 
 def main():
@@ -150,6 +170,7 @@ def main():
         without_room(scratch, dump)
         full_later(scratch, dump)
         interrupted(dump)
+        conditions(scratch, dump)
         told(scratch, dump, "all", (), lambda classes: 911)
         told(scratch, dump, "warm", (), lambda classes: 300, "--warm-up", 300, "--stop-after", 600)
         told(scratch, dump, "skipped", ("--fault", "CREATE:after=5:every=3:status=NFS3ERR_NOSPC"),

@@ -147,7 +147,8 @@ def check_text(report, text):
         if x["class"] == "skipped":
             check("skipped because of operation %d:" % (x["number"] // 2) in text, x)
     check("rules: ftnfsd" == text.splitlines()[1], "the rules")
-    check("interrupted" in text.splitlines()[2], "the note")
+    check("options: --order trace --udp" == text.splitlines()[2], "the options")
+    check("interrupted" in text.splitlines()[3], "the note")
     check("\x1b" not in text, "a terminal's escape")
 
 
@@ -222,7 +223,7 @@ def check_page(top, folder, report):
     hostile = "<script src='x'>&\" onload=\"\u202e"
     bad = top / "hostile.json"
     text = (folder / "report.json").read_text()
-    for name in ("dump", "target", "note", "what", "text", "rule", "reason", "file", "rules", "pace", "cause", "name", "procedure"):
+    for name in ("dump", "target", "note", "what", "text", "rule", "reason", "file", "rules", "options", "pace", "cause", "name", "procedure"):
         room = hostile[:-1] if name in ("pace", "cause", "name", "procedure") else hostile
         text = re.sub('"%s": "[^"\\\\]*(\\\\.[^"\\\\]*)*"' % name,
                       lambda _, n=name, v=room: '"%s": %s' % (n, json.dumps(v)), text)
@@ -268,25 +269,28 @@ def check_page_of_runs(top, folders, text):
           "runs that are left out")
 
 
-def check_other_rules(top, runs):
-    """Runs that differ only in their rules are two groups, which name them."""
+def check_conditions(top, runs):
+    """Runs that differ only in their rules or options are two groups, which name them."""
     others = []
-    for names in ("", "ganesha, ./own.conf"):
-        other = top / ("rules%d.json" % len(others))
-        other.write_text(re.sub('"rules": "ftnfsd"', '"rules": "%s"' % names, runs[1].read_text()))
+    for name, old, new in (("rules", "ftnfsd", ""), ("rules", "ftnfsd", "ganesha, ./own.conf"),
+                           ("options", "--order trace --udp", ""), ("options", "--order trace --udp", "--udp")):
+        other = top / ("other%d.json" % len(others))
+        other.write_text(runs[1].read_text().replace('"%s": "%s"' % (name, old), '"%s": "%s"' % (name, new)))
         others.append(other)
     text = tool("runs", runs[0], *others).stdout
-    heads = [line for line in text.splitlines() if line.startswith(("group ", "    rules: "))]
-    check([line[:12] for line in heads] == ["group 1: 1 r", "    rules: f", "group 2: 1 r",
-                                            "group 3: 1 r", "    rules: g"], text)
-    check(heads[1::3] == ["    rules: ftnfsd", "    rules: ganesha, ./own.conf"], heads)
+    heads = [line for line in text.splitlines() if line.startswith(("group ", "    "))]
+    wanted = [["rules: ftnfsd", "options: --order trace --udp"], ["options: --order trace --udp"],
+              ["rules: ganesha, ./own.conf", "options: --order trace --udp"], ["rules: ftnfsd"],
+              ["rules: ftnfsd", "options: --udp"]]
+    check(re.sub(r"group (\d): 1 run,[^\n]*", r"group \1", "\n".join(heads[:13]))
+          == "\n".join("\n".join(["group %d" % (i + 1)] + ["    " + line for line in lines])
+                       for i, lines in enumerate(wanted)), text)
     alone = "A group of one run has no spread"
     check(alone in text and "+-" not in text, "groups of one run", text)
     page = make_page(top, runs[0], *others)
     check(alone in page.root.text() and "±" not in page.root.text(), "groups of one run, the page")
-    items = [item.text() for item in page.root.all("li")][:3]
-    check([item.split(", rules: ")[1:] for item in items]
-          == [["ftnfsd"], [], ["ganesha, ./own.conf"]], items)
+    items = [item.text() for item in page.root.all("li")][:5]
+    check([[part for part in re.split(", (?=rules: |options: )", item)[1:]] for item in items] == wanted, items)
 
 
 def check_nothing(top, run):
@@ -358,7 +362,7 @@ def main():
         text = tool("runs", *runs[::2]).stdout
         check("group 1: 2 runs" in text and "group 2" not in text and "difference" not in text,
               text)
-        check_other_rules(top, runs[::2])
+        check_conditions(top, runs[::2])
         check_shares(top, runs[0])
         check_nothing(top, runs[0])
         check_all_shown(top, top / "run0")

@@ -87,6 +87,7 @@ static int make(const char *number, const char *folder, struct err *err)
                 "at the trace's pace", tally);
     report_rules(report, rules, tally);
     snprintf(report->run.note, sizeof(report->run.note), "interrupted");
+    snprintf(report->run.options, sizeof(report->run.options), "--order trace --udp");
     if (!result)
         result = report_save(report, tally, folder, err);
     if (!result)
