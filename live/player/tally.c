@@ -427,7 +427,7 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
     if (d->verdict->rule_count)
         add_rules(t, d);
     if (d->warm_up) {
-        t->warm_up++;
+        t->warm_up += class != VERDICT_NOT_PLAYED;
         return 0;
     }
     if (d->sent < 0 || d->answered < d->sent)

@@ -108,7 +108,8 @@ struct tally {
     uint64_t (*dump_class)[VERDICT_CLASSES]; /* the same for each dump */
     uint32_t dump_count;
     int64_t shift; /* tally_round: added to the times of operations, which count from |measured| */
-    uint64_t warm_up, resent;
+    uint64_t warm_up; /* operations, without those that were not played */
+    uint64_t resent;
     uint64_t refused; /* replies, of VERDICT_UNANSWERED, that were RPC errors or malformed; without
                        * the warm-up */
     uint64_t lost_connections;                           /* the player's own */

@@ -129,8 +129,8 @@ static int measure_target(struct measuring *m, uint32_t target, struct err *err)
         return result;
     most = m->curve.points[m->curve.count - 1].reached;
     if (!(most > 0))
-        return err_set(err, ERR_INPUT, "%s answered nothing, so no rate can be planned",
-                       m->one.targets[0].address);
+        return err_set(err, ERR_INPUT, "%s answered nothing%s, so no rate can be planned",
+                       m->one.targets[0].address, m->asked->warm_up ? " behind the warm-up" : "");
     m->one.pace = PACE_RATE;
     while (m->number < points && result == 0) {
         m->number++;

@@ -142,6 +142,8 @@ def refusals(scratch, dump, folder):
         refused(2, "without SERVER=", "curve", "-o", new, dump, "10.0.0.1=" + url)
         refused(2, "1 to 100", "curve", "--points", 0, "-o", new, dump, url)
         refused(2, "2 servers", "curve", "-o", new, make_dump(scratch, CAPTURE, OTHER), url)
+        refused(3, "answered nothing behind the warm-up", "curve", "-q", "--warm-up", "9h", "-o", scratch / "warm", dump, url)
+        run("clean", dump, url)
         refused(2, "rate", "curve", "--rate", 5, "-o", new, dump, url)
         client = Client(server)
         client.nfs(MKDIR, {"object": client.mount(b"/a"), "name": b"theirs", "settings": {}})

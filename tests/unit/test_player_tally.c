@@ -78,7 +78,7 @@ static void check_classes(const struct tally *t)
 
     for (uint32_t i = 0; i < MANY; i++) {
         class[verdicts[i].class]++;
-        warm_up += done[i].warm_up;
+        warm_up += done[i].warm_up && verdicts[i].class != VERDICT_NOT_PLAYED;
         refused += counts(&done[i]) && verdicts[i].class == VERDICT_UNANSWERED;
     }
     for (unsigned i = 0; i < VERDICT_CLASSES; i++) {
