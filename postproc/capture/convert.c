@@ -40,17 +40,12 @@ static int convert_file(struct converter *c, const char *path, struct err *err)
     return result;
 }
 
-static int say_empty(const struct conversion *conversion, const char *path, struct err *err)
+static void say_empty(const struct conversion *conversion, const char *path)
 {
     struct err note;
 
-    err_set(&note, ERR_INPUT, "%s: holds no packets", input_path_name(path));
-    if (conversion->may_be_empty) {
-        progress_say(conversion->progress, note.text);
-        return 0;
-    }
-    *err = note;
-    return -err->code;
+    err_set(&note, ERR_NONE, "%s: holds no packets", input_path_name(path));
+    progress_say(conversion->progress, note.text);
 }
 
 int convert_captures(const struct conversion *conversion, int count, char **paths, struct err *err)
@@ -72,8 +67,8 @@ int convert_captures(const struct conversion *conversion, int count, char **path
         return worst;
     if (!c.frames && worst)
         return worst;
-    if (!c.frames && say_empty(conversion, paths[0], err) < 0)
-        return -err->code;
+    if (!c.frames)
+        say_empty(conversion, paths[0]);
     feed_note_unopened(&c.unopened, count == 1 ? input_path_name(paths[0]) : "captures", &note);
     if (note.text[0])
         progress_say(conversion->progress, note.text);

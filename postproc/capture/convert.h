@@ -15,7 +15,6 @@ struct conversion {
     /* Called after all inputs were read.  |cut|: one of them was cut off. */
     int (*end)(void *ctx, bool cut, struct err *err);
     void *ctx;
-    bool may_be_empty;               /* captures without packets are no error */
     const struct progress *progress; /* or NULL */
 };
 

@@ -79,11 +79,9 @@ static int tell(const struct recorder *r, struct err *err)
 int cmd_record(int argc, char **argv, struct err *err)
 {
     struct recorder recorder = { 0 };
-    const struct conversion conversion = { .open = open_output,
-                                           .end = end_output,
-                                           .ctx = &recorder,
-                                           .may_be_empty = true,
-                                           .progress = &progress_line };
+    const struct conversion conversion = {
+        .open = open_output, .end = end_output, .ctx = &recorder, .progress = &progress_line
+    };
     struct arg more[ENGINE_ARG_COUNT];
     bool blocks = false, json = false;
     const struct arg own[] = {

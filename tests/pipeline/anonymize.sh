@@ -34,12 +34,19 @@ expect "a policy file that does not exist" 3 "nothere.conf" anonymize -k key -p 
 expect "a class without a rule" 3 "handle" anonymize -k key -p ./incomplete.conf -o out one.pcap
 expect "a capture that is not there" 3 "nothere" anonymize -k key -o out nothere.pcap
 expect "a file that is no capture" 3 "key" anonymize -k key -o out key
-head -c 24 one.pcap >empty.pcap
-expect "a capture without packets" 3 "no packets" anonymize -k key -o out empty.pcap
 expect "a full disk" 4 "/dev/full" anonymize -k key -o /dev/full one.pcap
 ulimit_run() { (ulimit -f 16; anonymize -k key -o out one.pcap); }
 expect "no room for the output" 4 "out" ulimit_run
 is "no output after errors" "$(find . -name 'out*')" ""
+
+# --- a capture without packets becomes one
+head -c 24 one.pcap >empty.pcap
+expect "a capture without packets" 0 "holds no packets" anonymize -k key -o none empty.pcap
+is "it has no packets" "$("$NFSDIGEST" info none | grep -c '^Frames  *0$')" 1
+expect "the audit finds nothing" 0 "" "$NFSDIGEST" audit -k key empty.pcap none
+anonymize -k key -o more empty.pcap one.pcap
+anonymize -k key -o alone one.pcap
+holds "before another one it adds nothing" cmp -s more alone
 
 # --- what is there already stays
 echo precious >out

@@ -304,7 +304,7 @@ def check_refusals(folder, original, key):
     capfile.write_pcap(str(other), [capfile.Packet(10**18, bytes(60), 60, 1)])
     refuse("no operation", 3, "nothing to release", folder, *make, other)
     capfile.write_pcap(str(other), [])
-    refuse("no packet", 3, "no packets", folder, *make, other)
+    refuse("no packet", 3, "nothing to release", folder, *make, other)
     other.write_bytes(b"This is no capture at all.")
     refuse("no capture", 3, "not a capture", folder, *make, other)
     refuse("no capture among others", 3, "not a capture", folder, *make, original, other)
