@@ -70,7 +70,7 @@ int control_ctl(int count, char **words, FILE *out, struct err *err)
         buf_free(&line);
         return -err->code;
     }
-    fd = local_socket_connect(words[0], PATIENCE, err);
+    fd = local_socket_connect(words[0], NULL, PATIENCE, err);
     if (fd < 0) {
         buf_free(&line);
         return fd;

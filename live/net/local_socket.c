@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/local_socket.c
+ *
+ * Both sides of a Unix socket: a path that one listens on, and waiting for who does.  Contract:
+ * local_socket.h.
+ */
 #include "net/local_socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#define SECOND INT64_C(1000000000)
+enum { AGAIN = 10000000 /* ns */ };
 
 static int set_address(struct sockaddr_un *address, const char *path, struct err *err)
 {
@@ -81,22 +91,71 @@ void local_socket_remove(const struct local_socket *local)
         unlink(local->address.sun_path);
 }
 
-int local_socket_connect(const char *path, int patience, struct err *err)
+/* Sets errno, and a text for it. */
+static int gave_up(enum loop_awaited why, int patience, struct err *err)
+{
+    if (why == LOOP_SIGNAL)
+        err_set(err, ERR_SYSTEM, "interrupted by a signal");
+    else
+        err_set(err, ERR_SYSTEM, "no answer within %d s", patience);
+    errno = why == LOOP_SIGNAL ? EINTR : EAGAIN;
+    return -ERR_SYSTEM;
+}
+
+/* While the queue of who listens is full, nothing tells when it is not. */
+static int connect_in_time(int fd, const struct sockaddr_un *address, const struct loop *loop,
+                           int patience, struct err *err)
+{
+    const int64_t until = loop_clock() + patience * SECOND;
+    enum loop_awaited why;
+
+    while (connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0) {
+        if (errno != EAGAIN)
+            return err_set(err, ERR_SYSTEM, "%s", strerror(errno));
+        if (loop_clock() >= until)
+            return gave_up(LOOP_LATE, patience, err);
+        why = loop_await(loop, -1, 0, loop_clock() + AGAIN);
+        if (why == LOOP_SIGNAL)
+            return gave_up(why, patience, err);
+    }
+    return 0;
+}
+
+/* From here on it blocks, for some time. */
+static int set_patience(int fd, int patience, struct err *err)
+{
+    const struct timeval span = { .tv_sec = patience };
+
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &span, sizeof(span)) < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &span, sizeof(span)) < 0 ||
+        fcntl(fd, F_SETFL, 0) < 0)
+        return err_set(err, ERR_SYSTEM, "%s", strerror(errno));
+    return 0;
+}
+
+int local_socket_connect(const char *path, const struct loop *loop, int patience, struct err *err)
 {
     struct sockaddr_un address;
-    const struct timeval span = { .tv_sec = patience };
-    int fd;
+    int fd, error;
 
     if (set_address(&address, path, err) < 0)
         return -ERR_USAGE;
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &span, sizeof(span)) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &span, sizeof(span)) < 0 ||
-        connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-        err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -ERR_SYSTEM;
-    }
-    return fd;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    if (connect_in_time(fd, &address, loop, patience, err) == 0 &&
+        set_patience(fd, patience, err) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    err_prefix(err, "%s", path);
+    errno = error;
+    return -ERR_SYSTEM;
+}
+
+int local_socket_await(int fd, const struct loop *loop, int patience, struct err *err)
+{
+    enum loop_awaited why = loop_await(loop, fd, POLLIN, loop_clock() + patience * SECOND);
+
+    return why == LOOP_READY ? 0 : gave_up(why, patience, err);
 }

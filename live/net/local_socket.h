@@ -6,7 +6,7 @@
 #ifndef NFSDIGEST_NET_LOCAL_SOCKET_H
 #define NFSDIGEST_NET_LOCAL_SOCKET_H
 
-#include "base/err.h"
+#include "net/loop.h"
 
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -28,8 +28,13 @@ int local_socket_listen(struct local_socket *local, const char *path, int backlo
 /* Removes the socket from its folder, if it is still the own one. */
 void local_socket_remove(const struct local_socket *local);
 
+/* Who is connected to may hang.  Waiting for it ends with -ERR_SYSTEM after |patience| s, and when
+ * a signal is there for |loop| (loop_await; NULL: signals do not matter). */
+
 /* Connects to |path|, blocking; sending and receiving give up after |patience| s.  Returns the file
- * descriptor. */
-int local_socket_connect(const char *path, int patience, struct err *err);
+ * descriptor.  After an error, errno is EAGAIN if nobody was let in, and EINTR after a signal. */
+int local_socket_connect(const char *path, const struct loop *loop, int patience, struct err *err);
+/* Waits until |fd| can be read. */
+int local_socket_await(int fd, const struct loop *loop, int patience, struct err *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/grow.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -468,4 +469,21 @@ int loop_take_signals(struct loop *loop, struct err *err)
     if (loop->signals.fd < 0)
         return err_set(err, ERR_SYSTEM, "signals: %s", strerror(errno));
     return loop_watch(loop, &loop->signals, EPOLLIN, err);
+}
+
+enum loop_awaited loop_await(const struct loop *loop, int fd, short events, int64_t until)
+{
+    for (;;) {
+        struct pollfd fds[2] = { { .fd = loop ? loop->signals.fd : -1, .events = POLLIN },
+                                 { .fd = fd, .events = events } };
+        int64_t left = until - loop_clock();
+        const struct timespec span = { left / 1000000000, left % 1000000000 };
+        static const struct timespec none;
+        int count = ppoll(fds, 2, left > 0 ? &span : &none, NULL);
+
+        if (count > 0)
+            return fds[0].revents ? LOOP_SIGNAL : LOOP_READY;
+        if (count == 0 || errno != EINTR)
+            return LOOP_LATE;
+    }
 }

@@ -96,4 +96,10 @@ int loop_take_signals(struct loop *loop, struct err *err);
 /* Returns the signal that stopped the loop, or 0. */
 int loop_signal(const struct loop *loop);
 
+/* Waits outside of loop_run, for what must come before the program can run: until |fd| is ready for
+ * |events| (POLLIN, ...), a signal is there for the loop, or it is |until|.  The signal stays, and
+ * stops loop_run.  |fd| -1: nothing is ready.  |loop| NULL: no signals are. */
+enum loop_awaited { LOOP_READY, LOOP_LATE, LOOP_SIGNAL };
+enum loop_awaited loop_await(const struct loop *loop, int fd, short events, int64_t until);
+
 #endif

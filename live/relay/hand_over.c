@@ -248,6 +248,7 @@ void hand_over_free(struct hand_over *h)
 
 /* --- the successor's side */
 
+/* The answer comes whole. */
 static int receive(int fd, int *sockets, struct err *err)
 {
     struct hand_over_message text = { .count = 0 };
@@ -259,11 +260,10 @@ static int receive(int fd, int *sockets, struct err *err)
                               .msg_controllen = sizeof(rights.space) };
     const struct cmsghdr *head;
     uint32_t count = 0;
-    ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+    ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
     if (got < 0)
-        return err_set(err, ERR_SYSTEM, "%s",
-                       errno == EAGAIN ? "no answer within 30 s" : strerror(errno));
+        return err_set(err, ERR_SYSTEM, "%s", strerror(errno));
     head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
         count = (uint32_t)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
@@ -277,7 +277,17 @@ static int receive(int fd, int *sockets, struct err *err)
     return err_set(err, ERR_INPUT, "no relay of nfstee listens there");
 }
 
-int hand_over_take(const char *path, int sockets[HAND_OVER_SOCKETS], int *fd, struct err *err)
+static int ask(int fd, const struct loop *loop, int *sockets, struct err *err)
+{
+    if (send(fd, HAND_OVER_MAGIC, sizeof(HAND_OVER_MAGIC), MSG_NOSIGNAL) < 0)
+        return err_set(err, ERR_SYSTEM, "%s", strerror(errno));
+    if (local_socket_await(fd, loop, HAND_OVER_PATIENCE, err) < 0)
+        return -err->code;
+    return receive(fd, sockets, err);
+}
+
+int hand_over_take(const char *path, const struct loop *loop, int sockets[HAND_OVER_SOCKETS],
+                   int *fd, struct err *err)
 {
     struct stat st;
     struct err why = { 0 };
@@ -286,15 +296,15 @@ int hand_over_take(const char *path, int sockets[HAND_OVER_SOCKETS], int *fd, st
     *fd = -1;
     if (lstat(path, &st) < 0 && errno == ENOENT)
         return 0;
-    *fd = local_socket_connect(path, HAND_OVER_PATIENCE, &why);
+    *fd = local_socket_connect(path, loop, HAND_OVER_PATIENCE, &why);
     if (*fd < 0) {
-        /* a relay that was killed leaves its socket; local_socket_listen says the rest */
         *fd = -1;
-        return 0;
+        if (errno != EINTR && errno != EAGAIN)
+            return 0; /* one that was killed left its socket; local_socket_listen says the rest */
+        *err = why;
+        return -err->code;
     }
-    count = send(*fd, HAND_OVER_MAGIC, sizeof(HAND_OVER_MAGIC), MSG_NOSIGNAL) < 0
-                ? err_set(err, ERR_SYSTEM, "%s", strerror(errno))
-                : receive(*fd, sockets, err);
+    count = ask(*fd, loop, sockets, err);
     if (count >= 0)
         return count;
     close(*fd);
@@ -305,23 +315,20 @@ int hand_over_take(const char *path, int sockets[HAND_OVER_SOCKETS], int *fd, st
 /* A relay that goes on says so; one that is gone cannot, and its sockets are the successor's.  One
  * that says nothing in time may still read that this one was ready: after the shutdown, it cannot
  * say HAND_OVER_GO any more, and so goes on; what it said before is still there. */
-int hand_over_confirm(int fd, struct err *err)
+int hand_over_confirm(int fd, const struct loop *loop, struct err *err)
 {
     char word = 0;
+    bool waited;
     ssize_t got;
 
     say(fd, HAND_OVER_READY);
-    got = recv(fd, &word, 1, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+    waited = local_socket_await(fd, loop, HAND_OVER_PATIENCE, err) == 0;
+    if (!waited)
         shutdown(fd, SHUT_RDWR);
-        if (recv(fd, &word, 1, MSG_DONTWAIT) == 1)
-            got = 1;
-        else
-            errno = EAGAIN;
-    }
-    if (got == 0 || (got < 0 && errno != EAGAIN) || (got == 1 && word == HAND_OVER_GO))
+    got = recv(fd, &word, 1, MSG_DONTWAIT);
+    if (got == 1 ? word == HAND_OVER_GO : waited)
         return 0;
-    return err_set(err, ERR_SYSTEM, "the relay there %s",
-                   got == 1 ? "goes on: this one was not ready in time"
-                            : "does not say that it gives its sockets");
+    if (got == 1)
+        return err_set(err, ERR_SYSTEM, "the relay there goes on: this one was not ready in time");
+    return err_prefix(err, "the relay there does not say that it gives its sockets");
 }

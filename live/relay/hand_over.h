@@ -62,12 +62,16 @@ int hand_over_listen(struct hand_over *hand_over, struct err *err);
 
 /* --- the successor's side */
 
-/* Asks the relay that listens on |path| for its sockets, and waits for at most HAND_OVER_PATIENCE.
- * Returns how many it got, which the caller owns, as it owns |*fd|, the connection; 0 and -1 if no
- * relay listens there; or a negative code. */
-int hand_over_take(const char *path, int sockets[HAND_OVER_SOCKETS], int *fd, struct err *err);
+/* Waiting for the relay ends after HAND_OVER_PATIENCE, and when a signal is there for |loop|
+ * (net/local_socket.h). */
+
+/* Asks the relay that listens on |path| for its sockets.  Returns how many it got, which the caller
+ * owns, as it owns |*fd|, the connection; 0 and -1 if no relay listens there; or a negative code.
+ */
+int hand_over_take(const char *path, const struct loop *loop, int sockets[HAND_OVER_SOCKETS],
+                   int *fd, struct err *err);
 /* Says that the successor is ready.  0: it serves from now on.  -ERR_SYSTEM: the relay has taken
  * everything back. */
-int hand_over_confirm(int fd, struct err *err);
+int hand_over_confirm(int fd, const struct loop *loop, struct err *err);
 
 #endif

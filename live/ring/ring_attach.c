@@ -12,9 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE = 30 /* s */ };
-
-/* Receives the greeting.  Returns the descriptor that came with it, or -1. */
+/* Receives the greeting, which comes whole.  Returns the descriptor that came with it, or -1. */
 static int receive(int fd, struct ring_greeting *greeting, ssize_t *got)
 {
     struct iovec vector = { greeting, sizeof(*greeting) };
@@ -29,7 +27,7 @@ static int receive(int fd, struct ring_greeting *greeting, ssize_t *got)
     const struct cmsghdr *rights;
     int passed = -1;
 
-    *got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+    *got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     rights = *got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS &&
         rights->cmsg_len == CMSG_LEN(sizeof(int)))
@@ -37,15 +35,17 @@ static int receive(int fd, struct ring_greeting *greeting, ssize_t *got)
     return passed;
 }
 
-static int map(int fd, struct ring_reader **reader, struct err *err)
+static int map(int fd, const struct loop *loop, struct ring_reader **reader, struct err *err)
 {
     struct ring_greeting greeting = { .version = 0 };
     ssize_t got;
-    int passed = receive(fd, &greeting, &got);
+    int passed;
 
+    if (local_socket_await(fd, loop, RING_DOOR_PATIENCE, err) < 0)
+        return -err->code;
+    passed = receive(fd, &greeting, &got);
     if (got < 0)
-        return err_set(err, ERR_SYSTEM, "%s",
-                       errno == EAGAIN ? "no greeting within 30 s" : strerror(errno));
+        return err_set(err, ERR_SYSTEM, "%s", strerror(errno));
     *reader = NULL;
     if (got != sizeof(greeting) || memcmp(greeting.magic, RING_MAGIC, sizeof(greeting.magic)) != 0)
         err_set(err, ERR_INPUT, "no relay of nfstee listens there");
@@ -67,38 +67,48 @@ static int map(int fd, struct ring_reader **reader, struct err *err)
     return *reader ? 0 : -err->code;
 }
 
-int ring_attach(const char *path, int *fd, struct ring_reader **reader, struct err *err)
+int ring_attach(const char *path, const struct loop *loop, int *fd, struct ring_reader **reader,
+                struct err *err)
 {
-    *fd = local_socket_connect(path, PATIENCE, err);
+    *fd = local_socket_connect(path, loop, RING_DOOR_PATIENCE, err);
     if (*fd < 0)
         return *fd;
-    if (map(*fd, reader, err) < 0) {
+    if (map(*fd, loop, reader, err) < 0) {
         close(*fd);
         return err_prefix(err, "%s", path);
     }
     return 0;
 }
 
-int ring_mark(const char *path, const uint8_t *mark, struct err *err)
+/* The writer ends the connection when the mark is in the ring. */
+static int tell_mark(int fd, const struct loop *loop, const uint8_t *mark, struct err *err)
 {
     uint8_t bytes[1 + RING_DOOR_MARK] = { RING_DOOR_MARKS };
-    struct ring_reader *reader;
     ssize_t got;
     char rest;
-    int fd;
 
-    if (ring_attach(path, &fd, &reader, err) < 0)
+    memcpy(bytes + 1, mark, RING_DOOR_MARK);
+    if (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) != sizeof(bytes) || shutdown(fd, SHUT_WR) < 0)
+        return err_set(err, ERR_SYSTEM, "%s", strerror(errno));
+    if (local_socket_await(fd, loop, RING_DOOR_PATIENCE, err) < 0)
+        return -err->code;
+    got = recv(fd, &rest, 1, MSG_DONTWAIT);
+    if (got == 0)
+        return 0;
+    return err_set(err, ERR_SYSTEM, "%s", got > 0 ? "it says something else" : strerror(errno));
+}
+
+int ring_mark(const char *path, const struct loop *loop, const uint8_t *mark, struct err *err)
+{
+    struct ring_reader *reader;
+    int fd, result;
+
+    if (ring_attach(path, loop, &fd, &reader, err) < 0)
         return -err->code;
     ring_reader_free(reader);
-    memcpy(bytes + 1, mark, RING_DOOR_MARK);
-    got = send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
-    if (got == sizeof(bytes) && shutdown(fd, SHUT_WR) == 0)
-        got = recv(fd, &rest, 1, 0);
-    if (got != 0)
-        err_set(err, ERR_SYSTEM, "%s: the relay takes no mark: %s", path,
-                got > 0 || errno == EAGAIN ? "no answer within 30 s" : strerror(errno));
+    result = tell_mark(fd, loop, mark, err);
     close(fd);
-    return got == 0 ? 0 : -ERR_SYSTEM;
+    return result < 0 ? err_prefix(err, "%s: the relay takes no mark", path) : 0;
 }
 
 void ring_keep_mark(int fd, const uint8_t *mark)

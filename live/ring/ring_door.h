@@ -26,6 +26,7 @@ enum {
     RING_DOOR_MARK = 32,
     RING_DOOR_TOLD = 2 * RING_DOOR_READERS,
     RING_DOOR_PAUSE = 100000000, /* ns between two announcements, however many are asked for */
+    RING_DOOR_PATIENCE = 30,     /* s, of a reader */
 };
 
 struct ring_greeting {
@@ -61,12 +62,16 @@ uint32_t ring_door_readers(const struct ring_door *door);
 
 /* --- a reader's side */
 
-/* Connects to the writer, and maps its ring.  Waits for at most 30 s.  Returns 0 and sets |*fd|,
- * the connection, and |*reader|, which the caller owns both. */
-int ring_attach(const char *path, int *fd, struct ring_reader **reader, struct err *err);
+/* Waiting for the writer ends after RING_DOOR_PATIENCE, and when a signal is there for |loop|
+ * (net/local_socket.h). */
+
+/* Connects to the writer, and maps its ring.  Returns 0 and sets |*fd|, the connection, and
+ * |*reader|, which the caller owns both. */
+int ring_attach(const char *path, const struct loop *loop, int *fd, struct ring_reader **reader,
+                struct err *err);
 /* Lets the writer tell all readers a mark of RING_DOOR_MARK bytes, over a connection of its own,
- * and waits until it has; at most 30 s.  A writer of an earlier version does not tell it. */
-int ring_mark(const char *path, const uint8_t *mark, struct err *err);
+ * and waits until it has.  A writer of an earlier version does not tell it. */
+int ring_mark(const char *path, const struct loop *loop, const uint8_t *mark, struct err *err);
 /* Keeps a mark that was told, as long as the connection stays. */
 void ring_keep_mark(int fd, const uint8_t *mark);
 /* Asks for an announcement.  -ERR_SYSTEM: the writer is gone. */

@@ -97,7 +97,7 @@ static int on_door(void *ctx, uint32_t events, struct err *err)
 
 static int begin(struct tap_ring *r, const char *path, struct err *err)
 {
-    if (ring_attach(path, &r->fd, &r->reader, err) < 0)
+    if (ring_attach(path, r->loop, &r->fd, &r->reader, err) < 0)
         return -err->code;
     r->watch.fd = r->fd;
     if (loop_watch(r->loop, &r->watch, EPOLLIN, err) < 0) {

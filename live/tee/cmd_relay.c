@@ -248,7 +248,8 @@ int relay_program_portmap(struct relay_program *p, struct err *err)
 static int take_over(struct relay_program *p, struct err *err)
 {
     if (p->options.upgrade)
-        p->taken.count = hand_over_take(p->options.upgrade, p->taken.sockets, &p->predecessor, err);
+        p->taken.count = hand_over_take(p->options.upgrade, p->told.loop, p->taken.sockets,
+                                        &p->predecessor, err);
     return p->taken.count < 0 ? err_prefix(err, "--upgrade") : 0;
 }
 
@@ -260,7 +261,7 @@ static int await_successor(struct relay_program *p, struct err *err)
         return err_prefix(err, "--upgrade");
     if (p->predecessor < 0)
         return 0;
-    return hand_over_confirm(p->predecessor, err) < 0
+    return hand_over_confirm(p->predecessor, p->told.loop, err) < 0
                ? err_prefix(err, "--upgrade: %s", p->options.upgrade)
                : 0;
 }

@@ -227,7 +227,7 @@ static int tell_mark(struct shadowing *p, struct err *err)
         return err_set(err, ERR_SYSTEM, "no random numbers: %s", strerror(errno));
     snprintf(p->machine, sizeof(p->machine), "%s%016" PRIx64 "%016" PRIx64, RELAY_MARK_NAME,
              number[0], number[1]);
-    return ring_mark(p->options.attach, (const uint8_t *)mark, err) < 0
+    return ring_mark(p->options.attach, p->loop, (const uint8_t *)mark, err) < 0
                ? err_prefix(err, "--attach")
                : 0;
 }

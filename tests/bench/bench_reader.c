@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_reader SOCKET\n");
         return 2;
     }
-    if (ring_attach(argv[1], &fd, &reader, &err) < 0) {
+    if (ring_attach(argv[1], NULL, &fd, &reader, &err) < 0) {
         fprintf(stderr, "bench_reader: %s\n", err.text);
         return err.code;
     }

@@ -94,7 +94,7 @@ static void test_attach(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        if (ring_attach(path, &fds[i], &readers[i], &err) < 0)
+        if (ring_attach(path, NULL, &fds[i], &readers[i], &err) < 0)
             fail_msg("%s", err.text);
     assert_int_equal(announcements(readers[0], 20), 0);
     assert_int_equal(ring_ask(fds[1], &err), 0);
@@ -130,8 +130,8 @@ static void test_mark(void **state)
     int fd;
 
     (void)state;
-    assert_int_equal(ring_attach(path, &fd, &reader, &err), 0);
-    assert_int_equal(ring_mark(path, bytes, &err), 0);
+    assert_int_equal(ring_attach(path, NULL, &fd, &reader, &err), 0);
+    assert_int_equal(ring_mark(path, NULL, bytes, &err), 0);
     assert_int_equal(ring_read(reader, &got, &err), 1);
     assert_int_equal(got.entry.kind, 10);
     assert_int_equal(got.payload.len, RING_DOOR_MARK);
@@ -157,7 +157,7 @@ static void test_mark(void **state)
     close(fd);
     ring_reader_free(reader);
     stop(pid);
-    assert_int_equal(ring_mark(path, bytes, &err), -ERR_SYSTEM);
+    assert_int_equal(ring_mark(path, NULL, bytes, &err), -ERR_SYSTEM);
 }
 
 /* Marks that come by thousands are told slowly, by connections that stay as by those that end, and
@@ -175,17 +175,17 @@ static void test_many_marks(void **state)
 
     (void)state;
     memset(many, 'M', sizeof(many));
-    assert_int_equal(ring_attach(path, &fd, &reader, &err), 0);
+    assert_int_equal(ring_attach(path, NULL, &fd, &reader, &err), 0);
     for (int i = 0; i < FLOODS; i++) {
         struct ring_reader *unused;
 
-        assert_int_equal(ring_attach(path, &floods[i], &unused, &err), 0);
+        assert_int_equal(ring_attach(path, NULL, &floods[i], &unused, &err), 0);
         ring_reader_free(unused);
         assert_int_equal(write(floods[i], many, sizeof(many)), sizeof(many));
         if (i % 2)
             close(floods[i]);
     }
-    assert_int_equal(ring_mark(path, bytes, &err), 0);
+    assert_int_equal(ring_mark(path, NULL, bytes, &err), 0);
     while (ring_read(reader, &got, &err) == 1) {
         count++;
         seen += memcmp(got.payload.data, bytes, RING_DOOR_MARK) == 0;
@@ -209,7 +209,7 @@ static void test_many(void **state)
 
     (void)state;
     for (int i = 0; i < RING_DOOR_READERS; i++)
-        assert_int_equal(ring_attach(path, &fds[i], &readers[i], &err), 0);
+        assert_int_equal(ring_attach(path, NULL, &fds[i], &readers[i], &err), 0);
     other = fork();
     if (other == 0) {
         usleep(50000);
@@ -218,7 +218,7 @@ static void test_many(void **state)
         _exit(0);
     }
     close(fds[3]);
-    assert_int_equal(ring_attach(path, &fd, &last, &err), 0);
+    assert_int_equal(ring_attach(path, NULL, &fd, &last, &err), 0);
     close(fd);
     ring_reader_free(last);
     stop(pid);
@@ -239,7 +239,7 @@ static void test_strangers(void **state)
     int fd, door = socket(AF_UNIX, SOCK_STREAM, 0);
 
     (void)state;
-    assert_int_equal(ring_attach("/nonexistent/socket", &fd, &reader, &err), -ERR_SYSTEM);
+    assert_int_equal(ring_attach("/nonexistent/socket", NULL, &fd, &reader, &err), -ERR_SYSTEM);
     unlink(path);
     memcpy(address.sun_path, path, strlen(path) + 1);
     assert_int_equal(bind(door, (struct sockaddr *)&address, sizeof(address)), 0);
@@ -255,7 +255,7 @@ static void test_strangers(void **state)
 
             _exit(done < 0);
         }
-        assert_int_equal(ring_attach(path, &fd, &reader, &err), -ERR_INPUT);
+        assert_int_equal(ring_attach(path, NULL, &fd, &reader, &err), -ERR_INPUT);
         if (i == 4)
             assert_non_null(strstr(err.text, "passed no ring"));
         waitpid(pid, NULL, 0);
