@@ -107,7 +107,7 @@ struct mirror *mirror_open(uint64_t half_life, struct err *err)
     struct mirror *m;
 
     if (half_life < second) {
-        err_set(err, ERR_USAGE, "the half-life of popularity: %g s, at least 1 s is possible",
+        err_set(err, ERR_USAGE, "the half-life of popularity: %g s is less than a second",
                 (double)half_life / (double)second);
         return NULL;
     }

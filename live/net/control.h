@@ -20,7 +20,12 @@
 #include "base/json.h"
 #include "net/loop.h"
 
-enum { CONTROL_CONNECTIONS = 16, CONTROL_LINE_MAX = 8192, CONTROL_ARGUMENTS = 16 };
+enum {
+    CONTROL_CONNECTIONS = 16,
+    CONTROL_LINE_MAX = 8192,
+    CONTROL_ARGUMENTS = 16,
+    CONTROL_PATIENCE = 30, /* s */
+};
 
 struct control;
 
@@ -56,7 +61,7 @@ int control_add(struct control *control, const struct control_command *commands,
 
 /* For a program's main, "PROGRAM ctl PATH COMMAND [ARGUMENT...]".  |words| begin at PATH.  Prints
  * the answer to |out|.  -ERR_USAGE: the program answers with an error, or words are missing;
- * -ERR_SYSTEM: no process listens, or there is no answer within 30 s. */
+ * -ERR_SYSTEM: no process listens, or there is no answer within CONTROL_PATIENCE. */
 int control_ctl(int count, char **words, FILE *out, struct err *err);
 
 #endif

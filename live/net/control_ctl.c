@@ -9,8 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE = 30 /* s */ };
-
 static int write_line(int count, char **words, struct buf *line, struct err *err)
 {
     struct json j = { .to = line };
@@ -70,16 +68,17 @@ int control_ctl(int count, char **words, FILE *out, struct err *err)
         buf_free(&line);
         return -err->code;
     }
-    fd = local_socket_connect(words[0], NULL, PATIENCE, err);
+    fd = local_socket_connect(words[0], NULL, CONTROL_PATIENCE, err);
     if (fd < 0) {
         buf_free(&line);
         return fd;
     }
     error = talk(fd, &line, &answer);
     close(fd);
-    if (error) {
-        result = err_set(err, ERR_SYSTEM, "%s: %s", words[0],
-                         error == EAGAIN ? "no answer within 30 s" : strerror(error));
+    if (error == EAGAIN) {
+        result = err_set(err, ERR_SYSTEM, "%s: no answer within %d s", words[0], CONTROL_PATIENCE);
+    } else if (error) {
+        result = err_set(err, ERR_SYSTEM, "%s: %s", words[0], strerror(error));
     } else if (strncmp((char *)answer.data, "{\"error\":", 9) == 0) {
         bool read = flat_json_read((char *)answer.data, answer.len - 1, &member, 1, NULL) == 1;
 

@@ -7,6 +7,7 @@
 #include "net/local_socket.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -117,7 +118,10 @@ static int keep(struct hand_over *h, const char *why, struct err *err)
 
 static int on_late(void *ctx, struct err *err)
 {
-    return keep(ctx, "it was not ready after 30 s", err);
+    char why[60];
+
+    snprintf(why, sizeof(why), "it was not ready after %d s", HAND_OVER_PATIENCE);
+    return keep(ctx, why, err);
 }
 
 static int on_successor(void *ctx, uint32_t events, struct err *err)

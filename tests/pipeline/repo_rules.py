@@ -43,6 +43,7 @@ FORBIDDEN = [
      r"^live/replay/(?!(main|cmd_\w+|rules_told|play)\.c$)"),
     ("without memory: err_memory of base/err.h", r'err_set[(].*"out of memory( for [^"%]*)?"',
      r"^(engine|model|show|live|postproc|plugins)/.*(?<!base/err)\.[ch]$"),
+    ("a message has its seconds from a constant", r'"[^"]*\b\d+ s\b[^"]*"', r"^live/.*\.[ch]$"),
     ("tabs or spaces at the line's end", r"[ \t]+$", r"\.(c|h|sh|py|lua|txt|cmake|sql|in)$"),
 ]
 
