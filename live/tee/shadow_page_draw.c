@@ -249,6 +249,7 @@ static void requests(struct page *page, const struct shadow_counts *c)
 {
     static const char *const heads[] = { "what became of it", "requests", "share", "<meaning",
                                          NULL };
+    char text[VALUE_TEXT_MAX];
 
     cells_begin(page, "Requests", heads);
     for (int i = 0; i < FATES; i++) {
@@ -261,6 +262,11 @@ static void requests(struct page *page, const struct shadow_counts *c)
         cells_row_end(page);
     }
     cells_end(page);
+    if (c->others)
+        page_put(page,
+                 "<p class=\"note\">Besides, other synchronizers sent %s requests to the "
+                 "reference.  These are not of clients, and are not sent to the SUT.</p>\n",
+                 count_text(c->others, text));
 }
 
 static void withheld(struct page *page, const struct teelog_counts *t)

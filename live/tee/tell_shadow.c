@@ -40,7 +40,19 @@ int tell_shadow_control(struct control *control, struct told_shadow *told, struc
 
 /* --- Prometheus */
 
-enum { REQUESTS, PAIRS, OBJECTS, AGAIN, COPIED, WAITING, LATENCY, GAPS, SCRUBBED, COUNT };
+enum {
+    REQUESTS,
+    PAIRS,
+    OBJECTS,
+    AGAIN,
+    COPIED,
+    WAITING,
+    LATENCY,
+    GAPS,
+    SCRUBBED,
+    SYNCHRONIZING,
+    COUNT
+};
 
 static const struct metric table[COUNT] = {
     [REQUESTS] = { "nfstee_shadow_requests_total", METRIC_COUNTER,
@@ -58,6 +70,8 @@ static const struct metric table[COUNT] = {
                "times that the relay overwrote what was not read yet", NULL },
     [SCRUBBED] = { "nfstee_shadow_scrubbed_total", METRIC_COUNTER,
                    "objects that were compared while clients were quiet", "verdict" },
+    [SYNCHRONIZING] = { "nfstee_shadow_synchronizing_requests_total", METRIC_COUNTER,
+                        "requests to the reference that are not of clients", "of" },
 };
 
 static void put(struct metrics_page *page, unsigned which, const char *label, uint64_t value)
@@ -117,6 +131,8 @@ static int collect(void *ctx, struct metrics_page *page, struct err *err)
     put(page, GAPS, NULL, c->gaps);
     put(page, SCRUBBED, "agree", c->scrub.objects - c->scrub.differ);
     put(page, SCRUBBED, "differ", c->scrub.differ);
+    put(page, SYNCHRONIZING, "this_synchronizer", c->own);
+    put(page, SYNCHRONIZING, "other_synchronizers", c->others);
     return 0;
 }
 

@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 import time
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
@@ -19,6 +20,7 @@ from live_client import Ftnfsd  # noqa: E402
 from messages import auth_sys  # noqa: E402
 from model_xdr import GETATTR, OK, READ, SETATTR, WRITE, decode_result, encode_arguments  # noqa: E402
 from nfstee_shadow import fates, find, no_trees_differ, read_some, small_tree  # noqa: E402
+from tee_peers import free_port  # noqa: E402
 from tee_ring import Ring  # noqa: E402
 from tee_traffic import Shadow, attached, mounted, servers, settle  # noqa: E402
 
@@ -58,9 +60,19 @@ def others(statistics):
     return statistics["reference"]["of_other_synchronizers"]
 
 
+def in_metrics(port):
+    """The same numbers as in "reference" of the statistics."""
+    with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % port, timeout=60) as page:
+        found = dict(re.findall(r'^nfstee_shadow_synchronizing_requests_total\{of="(\w+)"\} (\d+)$',
+                                page.read().decode(), re.M))
+    return {"own_requests": int(found.pop("this_synchronizer")),
+            "of_other_synchronizers": int(found.pop("other_synchronizers")), **found}
+
+
 def counted(folder):
     """Requests of clients are the same to both; one that comes later knows the mark of the first one."""
-    with Lab(folder, "--scrub", "0") as lab:
+    port, html = free_port(), pathlib.Path(folder, "page.html")
+    with Lab(folder, "--scrub", "0", "--metrics", str(port), "--html", str(html)) as lab:
         before = settle(lab.shadow)
         expect("others before there are any", others(before), 0)
         with lab.another("second", "--scrub", "0") as second:
@@ -80,8 +92,14 @@ def counted(folder):
             no_trees_differ("the second SUT", lab.reference, lab.suts[1])
             code, totals, _ = second.stop()
             expect("the second one's end", (code, totals["verdicts"]["differ"]), (0, 0))
+        first, told, last = (lab.shadow.statistics()["reference"], in_metrics(port),
+                             lab.shadow.statistics()["reference"])
+        expect("names in the metrics", told.keys(), first.keys())
+        expect("the metrics", [first[name] <= told[name] <= last[name] for name in told], [True] * len(told))
         code, totals, _ = lab.shadow.stop()
         expect("the first one's end", (code, totals["verdicts"]["differ"]), (0, 0))
+        said = re.findall(r"other synchronizers sent ([\d,]+) requests", html.read_text(encoding="utf-8"))
+        expect("the page", [int(number.replace(",", "")) for number in said], [others(totals)])
 
 
 def access_times(folder):
