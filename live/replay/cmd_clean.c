@@ -149,7 +149,7 @@ int remove_trees(struct session *s, struct err *err)
     return result;
 }
 
-int result_of(const struct session *s, int result)
+int command_result(const struct session *s, int result)
 {
     if (!session_cut_off(s, result))
         return result;
@@ -169,7 +169,7 @@ int cmd_clean(int argc, char **argv, struct err *err)
     result = session_open(&session, &options, err);
     if (result == 0)
         result = remove_trees(&session, err);
-    result = result_of(&session, result);
+    result = command_result(&session, result);
     session_progress(&session, NULL);
     session_close(&session);
     return result;

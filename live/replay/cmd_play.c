@@ -177,7 +177,7 @@ static int run_round(struct rounds *r, enum replay_command command, struct err *
     if (result < 0 && r->played && !r->ended && session_interrupted(&session))
         result = 1; /* whatever question it left without an answer */
     if (!r->played)
-        result = result_of(&session, result);
+        result = command_result(&session, result);
     if (r->played && result == 1)
         snprintf(r->note, sizeof(r->note), "interrupted by a signal");
     if (result >= 0 && session_end_recording(&session, err) < 0)

@@ -353,7 +353,7 @@ int cmd_populate(int argc, char **argv, struct err *err)
         result = session_survey(&session, false, err);
     if (result == 0)
         result = options.check ? check_trees(&session, err) : make_trees(&session, err);
-    result = result_of(&session, result);
+    result = command_result(&session, result);
     session_progress(&session, NULL);
     session_close(&session);
     return result;

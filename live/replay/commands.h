@@ -19,7 +19,7 @@ int cmd_clean(int argc, char **argv, struct err *err);
 
 /* What a command ends with: |result|, or 1 and a word on standard error, if a signal left a
  * question without an answer. */
-int result_of(const struct session *session, int result);
+int command_result(const struct session *session, int result);
 
 /* Makes the trees of all targets, for populate and run.  Returns 1 if a signal interrupted it. */
 int make_trees(struct session *session, struct err *err);
