@@ -3,7 +3,7 @@
  *
  * Writes JSON (RFC 8259), value by value, for everything here that writes it:
  *
- *     struct json j = { .out = stdout };
+ *     struct json j = { .out = file };
  *
  *     json_object(&j, NULL);
  *     json_text(&j, "name", name);

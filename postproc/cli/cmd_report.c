@@ -125,7 +125,7 @@ static int report_trace(const char *name, struct report_args *a, struct err *err
     const struct trace_report_request request = {
         .name = name,
         .html = a->html,
-        .json = a->json,
+        .json = a->json ? stdout : NULL,
         .filter = filter_is_empty(&a->filter) ? NULL : &a->filter,
         .filter_words = words,
     };

@@ -206,7 +206,7 @@ static int write_html(struct trace_view *v, const char *path, struct err *err)
 int trace_report(sqlite3 *db, const struct trace_report_request *request, struct err *err)
 {
     struct trace_view v = { .h = { .db = db, .err = err }, .name = request->name };
-    struct json j = { .out = stdout };
+    struct json j = { .out = request->json };
     int result = 0;
 
     if (request->filter)

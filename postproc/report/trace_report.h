@@ -12,7 +12,7 @@
 #include "store/filter.h"
 
 #include <sqlite3.h>
-#include <stdbool.h>
+#include <stdio.h>
 
 enum {
     TRACE_HOLES_MAX = 20,
@@ -25,7 +25,7 @@ enum {
 struct trace_report_request {
     const char *name;            /* of the trace, as the user gave it */
     const char *html;            /* path of the page, "-": standard output; or NULL */
-    bool json;                   /* on standard output */
+    FILE *json;                  /* for the JSON; or NULL */
     const struct filter *filter; /* only these operations; NULL: all */
     const char *filter_words;    /* the same for people */
 };

@@ -36,6 +36,9 @@ FORBIDDEN = [
      # base/janitor.c is a process of its own, show/args.c is main's, cmd_NAME.c are commands
      r"^(engine/(?!base/janitor\.c$)|live/(?!.*/(main|cmd_\w+)\.c$)|model|show/(?!args\.c$)|"
      r"postproc/(?!cli/))"),
+    # tool.c and args.c are main's; live/tee, replay and mpi are programs, of which the commands are parts
+    ("only programs know of standard output and error", r"\b(stdout|stderr)\b",
+     r"^(engine|model|show/(?!(args|tool)\.[ch]$)|live/(?!(tee|replay|mpi)/|.*/main\.c$)|postproc/(?!cli/)).*\.[ch]$"),
     ("only main ends the program", r"(?<![\w.>])(exit|_exit|quick_exit)\s*\(",
      r"^(engine/(?!base/janitor\.c$)|live/(?!.*/main\.c$)|model|show|postproc/(?!cli/main\.c$))"),
     # rules_told.c tells for the commands, play.c what happens in a run, as its progress
