@@ -8,14 +8,9 @@
 #include <stdio.h>
 
 static const char *const type_names[LAYOUT_TYPE_MAX] = {
-    [LAYOUT_U8] = "u8",         [LAYOUT_U16] = "u16",
-    [LAYOUT_U32] = "u32",       [LAYOUT_U64] = "u64",
-    [LAYOUT_I32] = "i32",       [LAYOUT_I64] = "i64",
-    [LAYOUT_BOOL] = "bool",     [LAYOUT_BYTES] = "bytes",
-    [LAYOUT_TEXT] = "text",     [LAYOUT_ADDRESS] = "address",
-    [LAYOUT_DIGEST] = "digest", [LAYOUT_FRAME] = "frame",
-    [LAYOUT_TIME] = "time",     [LAYOUT_OPERATION] = "operation",
-    [LAYOUT_HASH] = "hash",     [LAYOUT_NUMBERS] = "numbers",
+#define TYPE(type, name, in_record) name,
+    LAYOUT_TYPES(TYPE)
+#undef TYPE
 };
 
 int layout_text(const struct format *format, struct buf *out)

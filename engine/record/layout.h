@@ -17,30 +17,36 @@
 
 struct format;
 
-/* The form of a field in the stream, and its C type in the record.  Those that begin with a number
- * come first. */
-enum layout_type {
-    LAYOUT_U8,
-    LAYOUT_U16,
-    LAYOUT_U32,
-    LAYOUT_U64,
-    LAYOUT_I32,
-    LAYOUT_I64,
-    LAYOUT_BYTES, /* struct bytes */
-    LAYOUT_TEXT,  /* struct bytes that people read: names, mostly UTF-8 */
-    /* differences from the last field of the same type in the block: */
-    LAYOUT_FRAME,     /* uint64_t */
-    LAYOUT_TIME,      /* int64_t */
-    LAYOUT_OPERATION, /* uint64_t */
-    /* only in formats with lists: */
-    LAYOUT_NUMBERS, /* const uint32_t *, numbers that do not fall, then their uint32_t count */
+/* The form of a field in the stream: its name in the header, and its C type in the record.  Those
+ * that begin with a number come first, and end with those that are differences from the last field
+ * of the same type in the block. */
+#define LAYOUT_TYPES(TYPE)                                                                         \
+    TYPE(U8, "u8", uint8_t)                                                                        \
+    TYPE(U16, "u16", uint16_t)                                                                     \
+    TYPE(U32, "u32", uint32_t)                                                                     \
+    TYPE(U64, "u64", uint64_t)                                                                     \
+    TYPE(I32, "i32", int32_t)                                                                      \
+    TYPE(I64, "i64", int64_t)                                                                      \
+    TYPE(BYTES, "bytes", struct bytes)                                                             \
+    TYPE(TEXT, "text", struct bytes) /* that people read: names, mostly UTF-8 */                   \
+    TYPE(FRAME, "frame", uint64_t)                                                                 \
+    TYPE(TIME, "time", int64_t)                                                                    \
+    TYPE(OPERATION, "operation", uint64_t)                                                         \
+    /* only in formats with lists: numbers that do not fall, then their uint32_t count */          \
+    TYPE(NUMBERS, "numbers", uint8_t[sizeof(const uint32_t *) + sizeof(uint32_t)])                 \
+    /* no number: */                                                                               \
+    TYPE(BOOL, "bool", bool)                                                                       \
+    TYPE(ADDRESS, "address", struct address)                                                       \
+    TYPE(DIGEST, "digest", uint8_t[LAYOUT_DIGEST_LEN])                                             \
+    /* only in formats with lists: random bits, stored in 8 bytes */                               \
+    TYPE(HASH, "hash", uint64_t)
 
-    LAYOUT_NO_NUMBER, /* from here on */
-    LAYOUT_BOOL = LAYOUT_NO_NUMBER,
-    LAYOUT_ADDRESS, /* struct address */
-    LAYOUT_DIGEST,  /* uint8_t[16] */
-    LAYOUT_HASH,    /* uint64_t with random bits: stored in 8 bytes; only in formats with lists */
-    LAYOUT_TYPE_MAX
+enum layout_type {
+#define TYPE(type, name, in_record) LAYOUT_##type,
+    LAYOUT_TYPES(TYPE)
+#undef TYPE
+        LAYOUT_TYPE_MAX,
+    LAYOUT_NO_NUMBER = LAYOUT_BOOL, /* from here on */
 };
 
 enum {

@@ -146,9 +146,9 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
         const struct bytes *bytes;
         const struct address *address;
         struct layout_numbers numbers;
-        uint64_t v;
+        uint64_t v = 0;
 
-        switch (field->type) {
+        switch ((enum layout_type)field->type) {
         case LAYOUT_U8:
             v = *(const uint8_t *)at;
             break;
@@ -220,7 +220,10 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
             if (!p)
                 return -err->code;
             continue;
-        default: /* FRAME, TIME, OPERATION */
+        case LAYOUT_FRAME:
+        case LAYOUT_TIME:
+        case LAYOUT_OPERATION:
+        case LAYOUT_TYPE_MAX: /* in no table */
             v = load(at);
             if (v == (field->type == LAYOUT_TIME ? (uint64_t)format->no_time : 0))
                 continue;

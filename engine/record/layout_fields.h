@@ -164,9 +164,9 @@ LAYOUT_INLINE const uint8_t *layout_get_field(struct layout_reader *r,
         layout_store64(at, load_be64(p));
         return p + 8;
     case LAYOUT_TYPE_MAX:
-    default: /* in no table */
-        __builtin_unreachable();
+        break;
     }
+    __builtin_unreachable(); /* in no table */
 }
 
 /* Sets a field that is absent. */
@@ -174,21 +174,9 @@ LAYOUT_INLINE void layout_clear_field(const struct layout_reader *r,
                                       const struct layout_field *field, void *record)
 {
     static const uint8_t size[LAYOUT_TYPE_MAX] = {
-        [LAYOUT_U8] = 1,
-        [LAYOUT_U16] = 2,
-        [LAYOUT_U32] = 4,
-        [LAYOUT_U64] = 8,
-        [LAYOUT_I32] = 4,
-        [LAYOUT_I64] = 8,
-        [LAYOUT_BYTES] = sizeof(struct bytes),
-        [LAYOUT_TEXT] = sizeof(struct bytes),
-        [LAYOUT_FRAME] = 8,
-        [LAYOUT_OPERATION] = 8,
-        [LAYOUT_NUMBERS] = sizeof(uint32_t *) + sizeof(uint32_t),
-        [LAYOUT_BOOL] = sizeof(bool),
-        [LAYOUT_ADDRESS] = sizeof(struct address),
-        [LAYOUT_DIGEST] = LAYOUT_DIGEST_LEN,
-        [LAYOUT_HASH] = 8,
+#define TYPE(type, name, in_record) sizeof(in_record),
+        LAYOUT_TYPES(TYPE)
+#undef TYPE
     };
     void *at = (uint8_t *)record + field->offset;
 
