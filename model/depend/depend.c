@@ -172,17 +172,6 @@ static void use_thing(struct depend *d, const struct use *use, uint32_t id)
         line_read(d, &name_at(d, id)->line, id | OWNER_NAME);
 }
 
-/* Most of the time goes into waiting for memory, so it is asked for some steps ahead. */
-static void prefetch(const struct depend *d, const struct use *uses, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (i == 0 || uses[i].object != uses[i - 1].object)
-            table_prefetch(&d->by_object, object_hash(uses[i].object));
-        if (uses[i].thing == THING_NAME)
-            table_prefetch(&d->by_name, name_hash(uses[i].object, uses[i].name));
-    }
-}
-
 static void find_ids(struct depend *d, const struct use *uses, uint32_t count)
 {
     uint32_t guess, at;
@@ -226,7 +215,6 @@ int64_t depend_next(struct depend *d, const struct use *uses, uint32_t count,
     struct operation *o;
     uint32_t edges = 0;
 
-    prefetch(d, uses, count);
     d->now++;
     if (d->now > d->horizon)
         depend_expire(d, d->now - d->horizon);
