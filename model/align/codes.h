@@ -37,6 +37,7 @@ enum match_how {
     MATCH_PAIR,     /* found or made by operations that were aligned */
     MATCH_NAME,     /* the same name in directories that were matched */
     MATCH_FIRST,    /* the first request on them was the same */
+    MATCH_MADE_UP,  /* the same handle, which one of the servers has never known */
     MATCH_MAX
 };
 

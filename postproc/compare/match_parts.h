@@ -72,7 +72,8 @@ int match_numbers(struct match *m, struct err *err);
 int match_follow(struct match *m, struct err *err);
 
 /* match_orphans.c: matches each object that is left with the first free object of the other side
- * that has the same first request. */
+ * that has the same first request.  But a handle that one of the servers always refused is none of
+ * its own: a client made it up, and so it is the same on the other side. */
 int match_orphans(struct match *m, struct err *err);
 
 #endif

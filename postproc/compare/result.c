@@ -57,6 +57,8 @@ static const struct {
     { "match", MATCH_PAIR, "operation", "aligned operations found or made them" },
     { "match", MATCH_NAME, "name", "the same name in the same directory" },
     { "match", MATCH_FIRST, "first request", "the first request on both was the same" },
+    { "match", MATCH_MADE_UP, "made up",
+      "the same handle, which one of the servers has never known" },
     { "overlap", OVERLAP_OBJECT, "object", "a change of its object was under way" },
     { "overlap", OVERLAP_PARENT2, "directory", "a change of its second directory was under way" },
     { "overlap", OVERLAP_NEW, "new object", "a change of the object that it found was under way" },

@@ -39,13 +39,13 @@ def wcc_data(old, new):
 
 
 class Side:
-    """The root is mounted. |step|: from call to call, ns; |took|: from call to reply; |ahead|: by so
-    much the server's clock is."""
+    """The root is mounted, as |path|. |step|: from call to call, ns; |took|: from call to reply; |ahead|:
+    by so much the server's clock is."""
 
-    def __init__(self, step=10**9, took=200_000, ahead=0, start=START):
+    def __init__(self, step=10**9, took=200_000, ahead=0, start=START, path="/x"):
         self.time, self.step, self.took, self.ahead = start, step, took, ahead
         self.xid, self.packets = 0, []
-        self.ask(1, opaque("/x"), u32(0) + opaque(ROOT) + u32(1, 1), program=MOUNT, port=20048)
+        self.ask(1, opaque(path), u32(0) + opaque(ROOT) + u32(1, 1), program=MOUNT, port=20048)
 
     @property
     def now(self):
@@ -67,10 +67,11 @@ class Side:
                      reply(self.xid, result))
         self.time += self.step + wait
 
-    def ingest(self, path, run):
-        """|run|: runs the program."""
+    def ingest(self, path, run, snap=1 << 16):
+        """|run|: runs the program. |snap|: so much of each frame was captured."""
         capture = path.with_suffix(".pcap")
-        capfile.write_pcap(str(capture), sorted(self.packets))
+        capfile.write_pcap(str(capture), [packet._replace(data=packet.data[:snap])
+                                          for packet in sorted(self.packets)])
         path.unlink(missing_ok=True)
         run("ingest", "-q", "-o", path, capture)
         return path
