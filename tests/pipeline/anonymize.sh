@@ -85,6 +85,17 @@ holds "what came before is there" [ "$(operations half)" -gt 20 ]
 holds "and the output says so" grep -q 'input.cut 1' half
 holds "others do not" eval '! grep -q input.cut both'
 holds "the policy is named" grep -q 'policy public, SHA-256' out
-holds "nothing tells the key" eval '! grep -q -F "$(tail -n 1 key | tr -d " \n")" out'
+tells_no_key() { # FILE: neither eight bytes of the key, nor these in hex
+    python3 - key "$1" <<'P'
+import sys
+key = bytes.fromhex(open(sys.argv[1], encoding="ascii").read().split("\n")[1])
+data = open(sys.argv[2], "rb").read()
+parts = [key[i:i + 8] for i in range(len(key) - 7)]
+sys.exit(len(key) != 32 or any(p in data or p.hex().encode() in data.lower() for p in parts))
+P
+}
+holds "nothing tells the key" tells_no_key out
+cat out key >told
+holds "that would be seen" eval '! tells_no_key told'
 
 finish

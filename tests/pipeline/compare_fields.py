@@ -145,6 +145,7 @@ RESULT = [
       ("entry", "READDIRPLUS3res.resok.reply.entries", "only sut, other case")]),
     ("number of an entry", READDIRPLUS, 0, listing(True, other_number),
      [("pattern", "READDIRPLUS3res.resok.reply.entries.fileid", None)]),
+    ("no end of a listing", READDIRPLUS, 0, listing(True, no_end), []), # nobody knows if it has more
 ]
 # name, SQL with ? for the operation, procedure, which, expectation
 OTHER = [
