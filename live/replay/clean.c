@@ -94,6 +94,15 @@ static int done_with(struct removal *r, struct err *err)
     return --c->under_way ? 0 : go_on(c, err);
 }
 
+/* A directory in the one that was listed. */
+static bool is_on_stack(const struct clean *c, struct bytes name)
+{
+    for (uint32_t i = c->top + 1; i < c->count; i++)
+        if (c->stack[i].name_len == name.len && memcmp(c->stack[i].name, name.data, name.len) == 0)
+            return true;
+    return false;
+}
+
 static int took_lookup(struct removal *r, struct bytes body, struct err *err)
 {
     struct clean *c = r->clean;
@@ -110,6 +119,8 @@ static int took_lookup(struct removal *r, struct bytes body, struct err *err)
         return fail("LOOKUP", name, res.status, err);
     if (res.obj_attributes.attributes_follow && res.obj_attributes.attributes.type != NF3DIR)
         return fail("REMOVE", name, NFS3ERR_PERM, err);
+    if (is_on_stack(c, name)) /* the listing had it twice */
+        return done_with(r, err);
     memcpy(parent, top->handle, len); /* the stack may move */
     if (push(c, res.object, (struct bytes){ parent, len }, name, err) < 0)
         return -err->code;
@@ -323,21 +334,44 @@ static int on_progress(void *ctx, struct err *err)
 
 /* --- all of it */
 
+/* Finds the handle and the type of a name.  Returns the status, or a negative code. */
+static int look_up(struct clean *c, const struct diropargs3 *at, struct directory *found,
+                   uint32_t *type, struct err *err)
+{
+    struct LOOKUP3args args = { *at };
+    struct GETATTR3args of = { { found->handle, 0 } };
+    struct LOOKUP3res res;
+    struct GETATTR3res got;
+    int result = pipeline_ask(c->pipeline, NFS3_LOOKUP, &args, &res, err);
+
+    if (result)
+        return result;
+    of.object.len = res.object.len;
+    memcpy(found->handle, res.object.data, res.object.len);
+    found->len = (uint8_t)res.object.len;
+    *type = res.obj_attributes.attributes.type;
+    if (res.obj_attributes.attributes_follow)
+        return 0;
+    result = pipeline_ask(c->pipeline, NFS3_GETATTR, &of, &got, err);
+    *type = got.obj_attributes.type;
+    return result;
+}
+
 /* Removes what is no directory, and puts a directory onto the stack. */
 static int begin(struct clean *c, struct bytes parent, struct bytes name, struct err *err)
 {
-    struct LOOKUP3args args = { { parent, name } };
     struct REMOVE3args remove = { { parent, name } };
-    struct LOOKUP3res res;
+    struct directory found;
     struct REMOVE3res removed;
-    int result = pipeline_ask(c->pipeline, NFS3_LOOKUP, &args, &res, err);
+    uint32_t type;
+    int result = look_up(c, &remove.object, &found, &type, err);
 
     if (result < 0 || result == NFS3ERR_NOENT)
         return result < 0 ? result : 0;
     if (result)
         return fail("LOOKUP", name, (uint32_t)result, err);
-    if (!res.obj_attributes.attributes_follow || res.obj_attributes.attributes.type == NF3DIR)
-        return push(c, res.object, parent, name, err);
+    if (type == NF3DIR)
+        return push(c, (struct bytes){ found.handle, found.len }, parent, name, err);
     result = pipeline_ask(c->pipeline, NFS3_REMOVE, &remove, &removed, err);
     c->counts->files += result == 0;
     return result > 0 ? fail("REMOVE", name, (uint32_t)result, err) : result;

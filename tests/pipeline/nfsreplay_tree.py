@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=180 asan
+"""Trees and servers that are not as nfsreplay populate and clean would have them: answers that got lost,
+objects of another kind, values that a server does not keep, verifiers that never stay, listings without an end,
+and what somebody else made.  Nothing of that is passed over, and nothing of somebody else is touched.
+
+    nfsreplay_tree.py     environment: BUILD, NFSDIGEST
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "gen"))
+
+import messages  # noqa: E402
+import replay_tree  # noqa: E402
+from live_client import Client, Ftnfsd  # noqa: E402
+from model_xdr import (BLK, CREATE, LOOKUP, MKDIR, MKNOD, READDIR, REMOVE, SETATTR, UNCHECKED)  # noqa: E402
+from replay_run import BIN, check, ctl, failures, is_empty, refused, run  # noqa: E402
+from replay_tree import BLOCK, DIRECTORY, FIFO, FILE, Node  # noqa: E402
+
+NFSDIGEST = os.environ["NFSDIGEST"]
+SQUASHED = "the server maps uid 0 to uid 65534"
+
+
+def save(path, nodes, entries):
+    with open(str(path) + ".txt", "w", encoding="ascii") as out:
+        out.write(replay_tree.text(nodes, entries))
+    subprocess.run([NFSDIGEST, "rdump", "--undump", str(path) + ".txt", "--output", path], check=True)
+    return str(path)
+
+
+def small(path):
+    """Directories with one name each, of a file or of a further link; a device; a pipe; a file as a root."""
+    nodes = [Node(n, DIRECTORY) for n in range(1, 12)] + [Node(n, FILE) for n in range(12, 18)]
+    nodes += [Node(18, BLOCK), Node(19, FIFO)]
+    root, files = nodes[0], nodes[11:17]
+    entries = [(root, d, b"d%d" % d.number) for d in nodes[1:11]]
+    entries += [(nodes[1 + i], f, b"file") for i, f in enumerate(files[:5])]
+    entries += [(nodes[6 + i], f, b"link") for i, f in enumerate(files[:5])]
+    entries += [(root, nodes[17], b"block"), (root, nodes[18], b"pipe")]
+    for f in files[:5]:
+        f.size, f.nlink = 9000, 2
+    nodes[17].rdev = (7, 9)
+    for n in nodes[:11]:
+        n.mode = 0o755
+    return save(path, nodes, entries)
+
+
+class Export:
+    """A client's view of the first export."""
+
+    def __init__(self, server):
+        self.client = Client(server)
+
+    def find(self, *names):
+        handle = self.client.mount(b"/a")
+        for name in names:
+            status, r = self.client.nfs(LOOKUP, {"object": handle, "name": name})
+            if status:
+                return None
+            handle = r["handle"]
+        return handle
+
+    def directory(self, *names):
+        self.client.nfs(MKDIR, {"object": self.find(*names[:-1]), "name": names[-1], "settings": {"mode": 0o755}})
+
+    def file(self, *names):
+        self.client.nfs(CREATE, {"object": self.find(*names[:-1]), "name": names[-1], "how": UNCHECKED,
+                                 "settings": {"mode": 0o644}})
+
+    def remove(self, *names):
+        self.client.nfs(REMOVE, {"object": self.find(*names[:-1]), "name": names[-1]})
+
+    def settings(self, *names, **settings):
+        self.client.nfs(SETATTR, {"object": self.find(*names), "settings": settings})
+
+    def names(self, *names):
+        _, r = self.client.nfs(READDIR, {"object": self.find(*names), "cookie": 0, "verifier": bytes(8), "count": 8192})
+        return {name for _, name, _ in r["entries"]} - {b".", b".."}
+
+
+def faults(*rules):
+    return [word for rule in rules for word in ("--fault", rule)]
+
+
+def said(what, done, code, *words):
+    text = done.stdout + done.stderr
+    check(done.returncode == code and all(w in text for w in words), what, done.returncode, text[:800], words)
+
+
+def clean_anyway(dump):
+    for rules in (["*:no-attributes", "*:no-handle"], ["READDIR:twice-entry"]):
+        with Ftnfsd("--export", "/a", *faults(*rules)) as server:
+            said("populate with %r" % rules, run("populate", dump, server.urls[0]), 0, "19 made")
+            said("clean with %r" % rules, run("clean", dump, server.urls[0]), 0, "removed")
+            check(is_empty(server), "left with", rules)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        scratch = pathlib.Path(name)
+        dump = small(scratch / "small.rdump")
+        clean_anyway(dump)
+    print("%d failures" % len(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
