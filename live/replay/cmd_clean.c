@@ -136,10 +136,9 @@ int remove_trees(struct session *s, struct err *err)
     for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
         struct clean_counts counts = { 0 };
 
+        /* an empty directory without a marker may be somebody else's */
         if (s->targets[i].place.marker.state != MARKER_NONE)
             result = clean_target(s, &s->targets[i], &counts, err);
-        else
-            result = session_remove_directory(&s->targets[i], err);
         session_progress(s, NULL);
         if (result == 0)
             tell(s, &s->targets[i], &counts);

@@ -74,13 +74,13 @@ static int look_up(struct pipeline *p, struct bytes directory, const char *name,
     return result;
 }
 
-/* Something in the directory that is not the scratch directory.  Directories of the file system
- * itself do not count. */
-static int find_other(struct pipeline *p, struct bytes directory, char other[MARKER_OTHER],
-                      struct err *err)
+/* Something in the directory that is not called |ours|.  Directories of the file system itself do
+ * not count. */
+static int find_other(struct pipeline *p, struct bytes directory, const char *ours,
+                      char other[MARKER_OTHER], struct err *err)
 {
     enum { ENTRIES = 512 };
-    static const char *const own[] = { ".", "..", RDUMP_SCRATCH, "lost+found", ".snapshot" };
+    const char *const own[] = { ".", "..", ours, "lost+found", ".snapshot" };
     struct READDIR3args args = { .dir = directory, .count = 8192 };
     struct entry3 *entries = calloc(ENTRIES, sizeof(*entries));
     struct READDIR3res res = { .entries = { entries, 0, ENTRIES } };
@@ -165,24 +165,48 @@ static int refused(int result, const char *what, struct err *err)
     return err_set(err, ERR_INPUT, "%s: %s", what, pipeline_status((uint32_t)result, text));
 }
 
+/* Looks for what is not ours, in the scratch directory and beside it.  A marker that was made, and
+ * not written, is ours only if nothing else is there yet. */
+static int find_others(struct pipeline *p, struct bytes root, bool in_scratch,
+                       struct marker_place *to, struct err *err)
+{
+    const struct bytes scratch = { to->scratch, to->scratch_len };
+    bool unwritten = to->marker.state == MARKER_MAKING && !to->marker.contents[0], others = false;
+    int result = 0;
+
+    if (in_scratch && (to->marker.state == MARKER_NONE || unwritten)) {
+        result = find_other(p, scratch, marker_file, to->other, err);
+        others = to->other[0];
+        to->scratch_empty = !others && !unwritten;
+    }
+    if (result == 0)
+        result = find_other(p, root, RDUMP_SCRATCH, to->other, err);
+    if (unwritten && (others || to->other[0]))
+        to->marker.state = MARKER_NONE;
+    return result;
+}
+
 int marker_find(struct pipeline *p, const struct target *t, struct marker_place *to,
                 struct err *err)
 {
+    const struct bytes root = { t->root, t->root_len };
+    bool in_scratch = false;
     int result;
 
     memset(to, 0, sizeof(*to));
-    result = look_up(p, (struct bytes){ t->root, t->root_len }, RDUMP_SCRATCH, to->scratch,
-                     &to->scratch_len, err);
-    if (result == 0)
+    result = look_up(p, root, RDUMP_SCRATCH, to->scratch, &to->scratch_len, err);
+    if (result == NFS3ERR_NOTDIR)
+        return err_set(err, ERR_INPUT, "it is not a directory");
+    if (result == 0) {
         result = read_marker(p, to, err);
-    else if (result == NFS3ERR_NOENT)
+        in_scratch = result == 0;
+        if (result == NFS3ERR_NOTDIR) /* something else of this name: it is foreign */
+            result = 0;
+    } else if (result == NFS3ERR_NOENT) {
         result = 0;
-    if (result == 0 && to->scratch_len && to->marker.state == MARKER_NONE) {
-        result = find_other(p, (struct bytes){ to->scratch, to->scratch_len }, to->other, err);
-        to->scratch_empty = !to->other[0];
     }
     if (result == 0)
-        result = find_other(p, (struct bytes){ t->root, t->root_len }, to->other, err);
+        result = find_others(p, root, in_scratch, to, err);
     return refused(result, "looking into the export", err);
 }
 
@@ -212,6 +236,8 @@ int marker_make_directory(struct pipeline *p, struct marker_directory *d, struct
 {
     struct MKDIR3args args = { { d->parent, name_of(d->name) },
                                { .set_mode = true, .mode = d->mode } };
+    struct GETATTR3args args_of;
+    struct GETATTR3res got;
     struct CREATE3res res;
     char what[MARKER_OTHER + 8];
     int result = pipeline_ask(p, NFS3_MKDIR, &args, &res, err);
@@ -223,11 +249,14 @@ int marker_make_directory(struct pipeline *p, struct marker_directory *d, struct
         return err_set(err, ERR_INPUT,
                        "uid 0 may not write there: the export is read-only, or maps uid 0 to "
                        "another user (it needs no_root_squash)");
-    if (result)
-        return refused(result, what, err);
-    if (res.obj_attributes.attributes_follow && res.obj_attributes.attributes.uid != 0)
-        return made_by_other(p, d, res.obj_attributes.attributes.uid, err);
-    return refused(marker_look_up(p, d, err), what, err);
+    if (result == 0)
+        result = marker_look_up(p, d, err);
+    args_of.object = (struct bytes){ d->handle, d->len };
+    if (result == 0)
+        result = pipeline_ask(p, NFS3_GETATTR, &args_of, &got, err);
+    if (result == 0 && got.obj_attributes.uid != 0)
+        return made_by_other(p, d, got.obj_attributes.uid, err);
+    return refused(result, what, err);
 }
 
 int marker_scratch(struct pipeline *p, const struct target *t, struct marker_place *place,

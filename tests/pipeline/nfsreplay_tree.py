@@ -104,11 +104,43 @@ def clean_anyway(dump):
             check(is_empty(server), "left with", rules)
 
 
+def not_ours(dump):
+    """An empty file where the marker would be, beside a name of the dump; a file where its directory would be."""
+    with Ftnfsd("--export", "/a") as server:
+        url, export = server.urls[0], Export(server)
+        export.directory(b"scratch")
+        export.file(b"scratch", b"marker")
+        export.directory(b"root-1")
+        export.file(b"root-1", b"precious")
+        for command in "populate", "run", "clean":
+            refused(3, "it has \"root-1\"" if command != "clean" else "nfsreplay did not make what is there (\"root-1\")",
+                    command, dump, url)
+        check(export.names(b"root-1") == {b"precious"} and not export.find(b"root-17"), "the tree of somebody else")
+        export.remove(b"root-1", b"precious")
+        export.client.nfs(messages.RMDIR, {"object": export.find(), "name": b"root-1"})
+        said("alone, the marker is ours", run("populate", dump, url), 0, "19 made")
+        said("and removed", run("clean", dump, url), 0, "removed")
+        export.file(b"scratch")
+        refused(3, "it has \"scratch\"", "populate", dump, url)
+        refused(3, "did not make what is there (\"scratch\")", "clean", dump, url)
+        export.remove(b"scratch")
+        export.directory(b"copy-1")
+        said("clean of copies", run("clean", "--copies", 2, dump, url), 0, "0 directories")
+        check(export.names() == {b"copy-1"}, "an empty directory of somebody else", export.names())
+        export.file(b"copy-2")
+        refused(3, "copy-2: it is not a directory", "populate", "--copies", 2, dump, url)
+    with Ftnfsd("--export", "/a(all_squash)", *faults("*:no-attributes")) as server:
+        refused(3, SQUASHED, "populate", dump, server.urls[0])
+        refused(3, SQUASHED, "populate", "--copies", 2, dump, server.urls[0])
+        check(is_empty(server), "left on a server that maps uid 0")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         dump = small(scratch / "small.rdump")
         clean_anyway(dump)
+        not_ours(dump)
     print("%d failures" % len(failures))
     return 1 if failures else 0
 
