@@ -94,7 +94,7 @@ static int run_once(struct measuring *m, bool plays, struct err *err)
     if (result == 0 && plays) {
         result = look_at_markers(&session, err);
         if (result == 0)
-            result = make_trees(&session, err);
+            result = make_trees(&session, NULL, err);
         if (result == 0)
             result = look_at_markers(&session, err);
         if (result == 0)

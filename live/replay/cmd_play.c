@@ -22,8 +22,9 @@ struct rounds {
     struct tally *tally;
     struct report *report;
     uint64_t played;
-    bool ended;     /* no further one */
-    char note[192]; /* of the last one */
+    bool ended;        /* no further one */
+    bool tree_differs; /* run: what was made is not all as the dump wants it */
+    char note[192];    /* of the last one */
 };
 
 static void note_rounds(const struct rounds *r, char *to, size_t size)
@@ -126,7 +127,7 @@ static int check_rounds(const struct session *s, struct err *err)
 }
 
 /* The trees as they were, with the contents that they had. */
-static int make_anew(struct session *s, struct err *err)
+static int make_anew(struct rounds *r, struct session *s, struct err *err)
 {
     struct replay_options quiet = *s->options;
     const struct replay_options *options = s->options;
@@ -150,7 +151,7 @@ static int make_anew(struct session *s, struct err *err)
     if (result == 0)
         result = look_at_markers(s, err);
     if (result == 0)
-        result = make_trees(s, err);
+        result = make_trees(s, &r->tree_differs, err);
     if (result == 0)
         result = look_at_markers(s, err);
     s->options = options;
@@ -166,12 +167,12 @@ static int run_round(struct rounds *r, enum replay_command command, struct err *
     if (result == 0)
         result = session_survey(&session, !r->options->partial, err);
     if (result == 0 && command == REPLAY_RUN && !r->played) {
-        result = make_trees(&session, err);
+        result = make_trees(&session, &r->tree_differs, err);
         if (result == 0)
             result = look_at_markers(&session, err);
     }
     if (result == 0 && r->options->rounds > 1)
-        result = r->played ? make_anew(&session, err) : check_rounds(&session, err);
+        result = r->played ? make_anew(r, &session, err) : check_rounds(&session, err);
     if (result == 0)
         result = play_round(r, &session, err);
     if (result < 0 && r->played && !r->ended && session_interrupted(&session))
@@ -226,7 +227,10 @@ static int run(int argc, char **argv, enum replay_command command, struct err *e
         }
         result = result < 0 ? result : told;
         if (result == 0)
-            result = play_is_as_recorded(r.tally) && !r.ended && r.played == options.rounds ? 0 : 1;
+            result = play_is_as_recorded(r.tally) && !r.ended && !r.tree_differs &&
+                             r.played == options.rounds
+                         ? 0
+                         : 1;
     }
     if (made)
         rmdir(options.output); /* if there is nothing in it */

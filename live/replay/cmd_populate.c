@@ -37,7 +37,8 @@ static int on_differs(void *ctx, const char *path, const char *text, struct err 
         json_end(&j);
         return j.failed ? err_memory(err, "a name") : 0;
     }
-    printf("%s: %s\n", path, text);
+    /* the report is alone on standard output */
+    fprintf(w->session->options->json ? stderr : stdout, "%s: %s\n", path, text);
     return 0;
 }
 
@@ -126,13 +127,29 @@ static void print_counts(const struct session *s, const struct session_target *t
     if (c->refused)
         printf("; %s that the server does not make", count_text(c->refused, text));
     if (missing)
-        printf("; %s missing", count_text(missing, text));
+        printf("; %s %s", count_text(missing, text), c->interrupted ? "not reached" : "missing");
     if (c->differences)
         printf("; %s differences", count_text(c->differences, text));
     puts(c->interrupted ? "; interrupted" : "");
 }
 
 /* --- what can be wrong */
+
+/* |refused|: objects that are missing, as the server does not make such. */
+static int compare_foreign(struct session *s, struct session_target *t, uint64_t refused,
+                           struct err *err)
+{
+    struct populate_counts counts;
+    int result = go_through(s, t, POPULATE_CHECK, false, &counts, err);
+    char differences[VALUE_TEXT_MAX];
+
+    if (result < 0 || counts.interrupted || counts.differences <= refused)
+        return result;
+    return err_set(err, ERR_INPUT,
+                   "%s has a tree that nfsreplay did not make, and that is not as the dump wants "
+                   "it: %s differences, which \"nfsreplay populate --check\" shows",
+                   t->text, count_text(counts.differences, differences));
+}
 
 /* A tree without our marker: it counts if it is complete (ftnfsd --image makes it). */
 static int look_at_foreign(struct session *s, struct session_target *t, bool *complete,
@@ -146,8 +163,10 @@ static int look_at_foreign(struct session *s, struct session_target *t, bool *co
     if (result < 0)
         return result;
     *complete = !counts.interrupted && counts.there + counts.refused == counts.objects;
-    if (*complete || counts.interrupted)
+    if (counts.interrupted)
         return 0;
+    if (*complete)
+        return compare_foreign(s, t, counts.refused, err);
     return err_set(err, ERR_INPUT,
                    "%s is neither empty nor a tree of nfsreplay: it has \"%s\", and %s of the "
                    "dump's %s objects are missing",
@@ -183,8 +202,10 @@ static void needs(const struct session *s, const struct session_target *t, uint6
     *bytes = *objects = 0;
     for (uint32_t i = 0; i < s->target_count; i++)
         if (s->targets[i].index == t->index && s->targets[i].place.marker.state == MARKER_NONE) {
-            *bytes += s->targets[i].plan.bytes;
-            *objects += s->targets[i].plan.object_count;
+            const struct plan *plan = &s->targets[i].plan;
+
+            *bytes = plan->bytes > UINT64_MAX - *bytes ? UINT64_MAX : *bytes + plan->bytes;
+            *objects += plan->object_count;
         }
 }
 
@@ -284,7 +305,8 @@ static int check_target(struct session *s, struct session_target *t, bool *compl
     return result == 0 ? check_sizes(s, t, err) : result;
 }
 
-static int make_target(struct session *s, struct session_target *t, bool complete, struct err *err)
+static int make_target(struct session *s, struct session_target *t, bool complete, bool *differs,
+                       struct err *err)
 {
     struct populate_counts counts;
     int64_t begun = loop_clock();
@@ -300,10 +322,12 @@ static int make_target(struct session *s, struct session_target *t, bool complet
     result = make_tree(s, t, &counts, err);
     if (result == 0)
         print_counts(s, t, &counts, loop_clock() - begun);
+    if (result == 0 && differs)
+        *differs |= counts.differences > counts.refused;
     return result;
 }
 
-int make_trees(struct session *s, struct err *err)
+int make_trees(struct session *s, bool *differs, struct err *err)
 {
     bool *complete = calloc((size_t)s->target_count + 1, sizeof(*complete));
     int result = complete ? 0 : err_memory(err, "targets");
@@ -311,7 +335,7 @@ int make_trees(struct session *s, struct err *err)
     for (uint32_t i = 0; i < s->target_count && result == 0; i++)
         result = check_target(s, &s->targets[i], &complete[i], err);
     for (uint32_t i = 0; i < s->target_count && result == 0 && !session_interrupted(s); i++)
-        result = make_target(s, &s->targets[i], complete[i], err);
+        result = make_target(s, &s->targets[i], complete[i], differs, err);
     free(complete);
     return result == 0 && session_interrupted(s) ? 1 : result;
 }
@@ -344,6 +368,7 @@ int cmd_populate(int argc, char **argv, struct err *err)
 {
     static struct replay_options options;
     static struct session session;
+    bool differs = false;
     int result = replay_options(&options, REPLAY_POPULATE, argc, argv, err);
 
     if (result != 1)
@@ -352,8 +377,8 @@ int cmd_populate(int argc, char **argv, struct err *err)
     if (result == 0 && !options.check)
         result = session_survey(&session, false, err);
     if (result == 0)
-        result = options.check ? check_trees(&session, err) : make_trees(&session, err);
-    result = command_result(&session, result);
+        result = options.check ? check_trees(&session, err) : make_trees(&session, &differs, err);
+    result = command_result(&session, result == 0 ? differs : result);
     session_progress(&session, NULL);
     session_close(&session);
     return result;

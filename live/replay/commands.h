@@ -21,8 +21,10 @@ int cmd_clean(int argc, char **argv, struct err *err);
  * question without an answer. */
 int command_result(const struct session *session, int result);
 
-/* Makes the trees of all targets, for populate and run.  Returns 1 if a signal interrupted it. */
-int make_trees(struct session *session, struct err *err);
+/* Makes the trees of all targets, for populate and run.  Returns 1 if a signal interrupted it.
+ * |differs|, if not NULL: becomes true if something is not as the dump wants it, but for devices
+ * that a server does not make. */
+int make_trees(struct session *session, bool *differs, struct err *err);
 
 /* -ERR_INPUT in words: a tree that is not this program's, or of another dump.  Changes nothing. */
 int check_removable(const struct session *session, struct err *err);

@@ -96,6 +96,19 @@ def said(what, done, code, *words):
     check(done.returncode == code and all(w in text for w in words), what, done.returncode, text[:800], words)
 
 
+def not_kept(scratch, dump):
+    """A server that shows other modes than those that were set: also where the report is JSON."""
+    with Ftnfsd("--export", "/a", *faults("SETATTR:mode-bits=1", "CREATE:mode-bits=1", "LOOKUP:mode-bits=1")) as server:
+        said("modes", run("populate", dump, server.urls[0]), 1, "root-17: mode 0644, there 0645", "17 differences")
+        run("clean", dump, server.urls[0])
+        done = run("run", "--json", dump, server.urls[0])
+        check(json.loads(done.stdout)["classes"] and "root-17: mode" in done.stderr, "JSON", done.stdout, done.stderr)
+        check(done.returncode == 1, "the exit code of run", done.returncode)
+    with Ftnfsd("--export", "/a", *faults("MKNOD:status=NFS3ERR_PERM")) as server:
+        said("no devices", run("populate", dump, server.urls[0]), 0, "root-1/block: cannot be made: NFS3ERR_PERM",
+             "2 that the server does not make")
+
+
 def clean_anyway(dump):
     for rules in (["*:no-attributes", "*:no-handle"], ["READDIR:twice-entry"]):
         with Ftnfsd("--export", "/a", *faults(*rules)) as server:
@@ -135,12 +148,25 @@ def not_ours(dump):
         check(is_empty(server), "left on a server that maps uid 0")
 
 
+def like_ours(dump):
+    """A whole tree without a marker is used if it is as the dump wants it, and is left as it is otherwise."""
+    with Ftnfsd("--export", "/a", "--image", dump) as server:
+        url, export = server.urls[0], Export(server)
+        said("an image", run("populate", dump, url), 0, "nfsreplay did not make it")
+        export.settings(b"root-17", size=5)
+        for command in "populate", "run":
+            refused(3, "not as the dump wants it: 1 differences", command, dump, url)
+        said("what differs", run("populate", "--check", dump, url), 1, "root-17: size 0, there 5")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         dump = small(scratch / "small.rdump")
+        not_kept(scratch, dump)
         clean_anyway(dump)
         not_ours(dump)
+        like_ours(dump)
     print("%d failures" % len(failures))
     return 1 if failures else 0
 
