@@ -34,7 +34,8 @@ uint32_t attributes_differ(const struct rdump_object *object, const struct fattr
                            int64_t delta);
 /* Those of |which| that are to be set; the others stay. */
 struct sattr3 attributes_set(const struct rdump_object *object, uint32_t which);
-/* "mode 0644, there 0600; uid 1, there 0" for those of |which|.  Returns |text|. */
+/* "mode 0644, there 0600; uid 1, there 0" for those of |which|.  Returns where it begins in |text|.
+ */
 const char *attributes_words(const struct rdump_object *object, const struct fattr3 *there,
                              uint32_t which, char text[ATTRIBUTES_TEXT]);
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CONNECTIONS = 4, OUTSTANDING = 256, OUTSTANDING_MOST = 1024, UDP_MOST = 32768 };
+enum { CONNECTIONS = 4, OUTSTANDING = 256, UDP_MOST = 32768 };
 
 static const int64_t again_after = 200000000, progress_each = 250000000;
 
@@ -66,12 +66,19 @@ int populate_tell(struct item *item, const char *text, struct err *err)
     return s->differs ? s->differs(s->ctx, item_path(item, path), text, err) : 0;
 }
 
+int populate_refuse(struct item *item, const char *what, struct err *err)
+{
+    char path[PLAN_PATH];
+
+    return err_set(err, ERR_INPUT, "%.300s: %s", item_path(item, path), what);
+}
+
 int populate_fail(struct item *item, const char *what, uint32_t status, struct err *err)
 {
-    char path[PLAN_PATH], text[32];
+    char text[32], words[128];
 
-    return err_set(err, ERR_INPUT, "%.300s: %s: %s", item_path(item, path), what,
-                   pipeline_status(status, text));
+    snprintf(words, sizeof(words), "%s: %s", what, pipeline_status(status, text));
+    return populate_refuse(item, words, err);
 }
 
 /* --- items */
@@ -322,8 +329,6 @@ static int begin(struct populate *p, struct err *err)
                                        .room = on_room,
                                        .ctx = p };
 
-    if (outstanding > OUTSTANDING_MOST)
-        outstanding = OUTSTANDING_MOST;
     p->places = calloc(objects, sizeof(*p->places));
     p->stack = calloc(objects, sizeof(*p->stack));
     p->cursor = calloc(objects, sizeof(*p->cursor));

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { WRITERS_MOST = 16, EMPTY_MOST = 30 };
+enum { WRITERS_MOST = 16, EMPTY_MOST = 30, LOSSES_MOST = 1000 };
 
 /* --- writing */
 
@@ -71,6 +71,16 @@ int populate_write(struct item *item, struct err *err)
     return result == 0 ? write_more(item, err) : result;
 }
 
+static int write_again(struct item *own, struct err *err)
+{
+    if (++own->losses > LOSSES_MOST)
+        return populate_refuse(own,
+                               "the server's write verifier is another one each time, as if it "
+                               "restarted and lost what was written",
+                               err);
+    return populate_write(own, err);
+}
+
 static int writer_ends(struct item *own, struct item *writer, struct err *err)
 {
     if (writer != own)
@@ -78,7 +88,7 @@ static int writer_ends(struct item *own, struct item *writer, struct err *err)
     if (--own->writers)
         return 0;
     if (own->lost)
-        return populate_write(own, err);
+        return write_again(own, err);
     return own->unstable ? populate_step(own, STEP_COMMIT, err) : written(own, err);
 }
 
@@ -118,7 +128,7 @@ int populate_committed(struct item *item, struct bytes body, struct err *err)
     bind_read(nfs3_binding(NFS3_COMMIT)->result, body, &res);
     if (res.status)
         return populate_fail(item, "COMMIT", res.status, err);
-    return is_lost(item, res.verf) ? populate_write(item, err) : written(item, err);
+    return is_lost(item, res.verf) ? write_again(item, err) : written(item, err);
 }
 
 /* --- reading */

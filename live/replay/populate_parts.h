@@ -63,6 +63,7 @@ struct item {
     uint64_t end, unassigned; /* |unassigned|: what no writer has begins there; of the file's own */
     uint8_t writers;          /* the same */
     bool lost;                /* the same: the server lost something, so all is written again */
+    uint16_t losses;          /* the same: how often that was */
     uint8_t verifier[NFS3_WRITEVERFSIZE];
     bool has_attributes;
     struct fattr3 attributes;
@@ -103,6 +104,7 @@ void populate_part_done(struct item *part);
 /* Counts and tells a difference. */
 int populate_tell(struct item *item, const char *text, struct err *err);
 /* -ERR_INPUT with the item's path before the words. */
+int populate_refuse(struct item *item, const char *what, struct err *err);
 int populate_fail(struct item *item, const char *what, uint32_t status, struct err *err);
 /* The same call again, a little later. */
 int populate_again(struct item *item, struct err *err);

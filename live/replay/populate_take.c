@@ -56,12 +56,12 @@ static int settle(struct item *item, struct err *err)
     char text[ATTRIBUTES_TEXT];
     int result = 0;
 
-    differ &= ATTRIBUTES_SET;
+    differ &= ATTRIBUTES_SET | ATTRIBUTE_RDEV;
     if (o->type == NF3DIR && p->phase == PHASE_OBJECTS) {
         if (differ || !item->has_attributes)
             p->places[item->object].flags |= PLACE_CHANGED;
-    } else if (differ && item->tries < SETS_MOST) {
-        item->set = differ | (differ & ATTRIBUTE_MTIME ? ATTRIBUTE_ATIME : 0);
+    } else if (differ & ATTRIBUTES_SET && item->tries < SETS_MOST) {
+        item->set = (differ & ATTRIBUTES_SET) | (differ & ATTRIBUTE_MTIME ? ATTRIBUTE_ATIME : 0);
         return populate_step(item, STEP_SET, err);
     } else if (differ) {
         result = populate_tell(item, attributes_words(o, &item->attributes, differ, text), err);
@@ -114,12 +114,11 @@ static int have(struct item *item, struct err *err)
         return populate_step(item, STEP_GETATTR, err);
     place->known->fileid = item->attributes.fileid;
     if (o->type && o->type != item->attributes.type) {
-        char text[ATTRIBUTES_TEXT];
+        char room[ATTRIBUTES_TEXT];
+        const char *text = attributes_words(o, &item->attributes, ATTRIBUTE_TYPE, room);
 
-        attributes_words(o, &item->attributes, ATTRIBUTE_TYPE, text);
         if (makes(item))
-            return err_set(err, ERR_INPUT, "object %u: %s: another tree stands there", item->object,
-                           text);
+            return populate_refuse(item, text, err);
         result = populate_tell(item, text, err);
         populate_done(item);
         return result;
@@ -217,8 +216,10 @@ static int take_make(struct item *item, struct bytes body, struct err *err)
     int result;
 
     bind_read(nfs3_binding(NFS3_CREATE)->result, body, &res);
-    if (res.status == NFS3ERR_EXIST) /* it was sent again after a lost connection */
+    if (res.status == NFS3ERR_EXIST) { /* it was sent again after a lost connection */
+        touch_parent(item);
         return populate_step(item, STEP_LOOKUP, err);
+    }
     if (may_be_refused(item, res.status)) {
         p->counts->refused++;
         snprintf(text, sizeof(text), "cannot be made: %s", pipeline_status(res.status, name));
@@ -242,8 +243,10 @@ static int take_link(struct item *item, struct bytes body, struct err *err)
     struct LINK3res res;
 
     bind_read(nfs3_binding(NFS3_LINK)->result, body, &res);
-    if (res.status == NFS3ERR_EXIST)
+    if (res.status == NFS3ERR_EXIST) {
+        touch_parent(item);
         return populate_step(item, STEP_LOOKUP, err);
+    }
     if (res.status)
         return populate_fail(item, "it cannot be linked", res.status, err);
     item->populate->counts->links_made++;
@@ -312,7 +315,9 @@ static int take_list(struct item *item, struct bytes body, struct err *err)
         result = populate_tell(item, text, err);
     }
     memcpy(item->cookie_verifier, res.cookieverf, sizeof(res.cookieverf));
-    if (result == 0 && !res.eof && res.entries.count)
+    if (result == 0 && !res.eof && !res.entries.count)
+        return populate_refuse(item, "READDIR gives neither entries nor the end", err);
+    if (result == 0 && !res.eof)
         return populate_step(item, STEP_LIST, err);
     populate_done(item);
     return result;

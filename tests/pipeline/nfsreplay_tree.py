@@ -96,6 +96,35 @@ def said(what, done, code, *words):
     check(done.returncode == code and all(w in text for w in words), what, done.returncode, text[:800], words)
 
 
+def lost_answers(dump):
+    """Calls are sent again to a server that has forgotten that it executed them."""
+    with Ftnfsd("--export", "/a", *faults("CREATE:after=1:count=5:drop", "CREATE:forget", "LINK:count=5:drop",
+                                          "LINK:forget")) as server:
+        said("lost answers", run("populate", "--udp", dump, server.urls[0]), 0, "19 objects")
+        said("lost answers: check", run("populate", "--check", dump, server.urls[0]), 0, "0 made")
+
+
+def other_objects(dump):
+    with Ftnfsd("--export", "/a") as server:
+        url, export = server.urls[0], Export(server)
+        said("made", run("populate", dump, url), 0, "19 made")
+        export.remove(b"root-1", b"pipe")
+        export.file(b"root-1", b"pipe")
+        said("type", run("populate", "--check", dump, url), 1, "\nroot-1/pipe: type 7, there 1\n")
+        refused(3, "root-1/pipe: type 7, there 1", "populate", dump, url)
+        export.remove(b"root-1", b"pipe")
+        export.remove(b"root-1", b"block")
+        export.client.nfs(MKNOD, {"object": export.find(b"root-1"), "name": b"block", "type": BLK, "rdev": (7, 8),
+                                  "settings": {"mode": 0o644, "mtime": replay_tree.TIME}})
+        said("device", run("populate", dump, url), 1, "root-1/block: device 7,9, there 7,8\n", "1 made", "1 differences")
+        export.client.nfs(messages.LINK, {"object": export.find(b"root-17"), "object2": export.find(b"root-1"),
+                                          "name2": b"more"})
+        said("links", run("populate", "--check", dump, url), 1, "root-17: 1 hard links, there 2\n",
+             "root-1: has \"more\", which the dump does not have\n")
+        said("removed", run("clean", dump, url), 0, "removed")
+        check(is_empty(server), "something is left")
+
+
 def not_kept(scratch, dump):
     """A server that shows other modes than those that were set: also where the report is JSON."""
     with Ftnfsd("--export", "/a", *faults("SETATTR:mode-bits=1", "CREATE:mode-bits=1", "LOOKUP:mode-bits=1")) as server:
@@ -107,6 +136,27 @@ def not_kept(scratch, dump):
     with Ftnfsd("--export", "/a", *faults("MKNOD:status=NFS3ERR_PERM")) as server:
         said("no devices", run("populate", dump, server.urls[0]), 0, "root-1/block: cannot be made: NFS3ERR_PERM",
              "2 that the server does not make")
+
+
+def without_end(scratch, dump):
+    """Verifiers that change for ever, a listing that does not end, a check that is interrupted."""
+    control = str(scratch / "control")
+    with Ftnfsd("--export", "/a", "--transfer-size", "4k", "--control", control,
+                *faults("WRITE:committed=UNSTABLE", "COMMIT:verifier")) as server:
+        url = server.urls[0]
+        refused(3, ": the server's write verifier is another one each time", "populate", "--force", dump, url)
+        ctl(control, "fault-clear")
+        said("mended", run("populate", "--force", dump, url), 0, "19 objects")
+        ctl(control, "fault-add", "READDIR:eof:after=1")
+        refused(3, "READDIR gives neither entries nor the end", "populate", "--check", dump, url)
+        ctl(control, "fault-clear")
+        ctl(control, "fault-add", "LOOKUP:after=6:ignore")
+        with subprocess.Popen([BIN / "nfsreplay", "populate", "--check", dump, url], stdout=subprocess.PIPE,
+                              text=True) as process:
+            time.sleep(.5)
+            process.send_signal(signal.SIGINT)
+            out = process.communicate(timeout=60)[0]
+            check(process.returncode == 1 and "not reached" in out and "missing" not in out, "interrupted", out)
 
 
 def clean_anyway(dump):
@@ -163,7 +213,10 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         dump = small(scratch / "small.rdump")
+        lost_answers(dump)
+        other_objects(dump)
         not_kept(scratch, dump)
+        without_end(scratch, dump)
         clean_anyway(dump)
         not_ours(dump)
         like_ours(dump)
