@@ -107,12 +107,18 @@ static int check_pace(struct replay_options *o, struct err *err)
     return 1;
 }
 
+/* One of these would be ignored silently, too. */
 static int check_reading(const struct replay_options *o, struct err *err)
 {
     if (o->check_contents && !o->check)
         return err_set(err, ERR_USAGE,
                        "--contents needs --check: populate writes files, and reads "
                        "none");
+    if (o->check && o->force)
+        return err_set(err, ERR_USAGE,
+                       "--force cannot be used with --check, which changes nothing");
+    if (o->check && o->contents_said && !o->check_contents)
+        return err_set(err, ERR_USAGE, "--fill with --check needs --contents, which reads files");
     return 1;
 }
 
@@ -126,6 +132,12 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
               : "connections to each target (4)";
     const char *outstanding_help =
         plays ? "calls under way, in all (128 for each connection)" : "calls under way (256)";
+    const char *force_help =
+        command == REPLAY_PLAY || command == REPLAY_RANKS
+            ? "go on, though the server has smaller transfer sizes\nthan the trace needs, or its "
+              "tree was played on"
+            : "go on, though the server has less space, or smaller\ntransfer sizes, than the trace "
+              "needs";
     const char *seed_help = command == REPLAY_CURVE ? "seed of --pick random (0)"
                                                     : "seed of --pick random and --start-delay (0)";
     /* clang-format off */
@@ -192,8 +204,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         { ALL, { 0, "privileged", NULL, "connect from privileged ports; this needs root", set_flag,
           &o->privileged } },
         { REPLAY_POPULATE | REPLAY_PLAY, { 0, "force", NULL,
-          "go on, though the server has less space, or smaller\ntransfer sizes, than the trace needs, or its tree was\nplayed on",
-          set_flag, &o->force } },
+          force_help, set_flag, &o->force } },
         { ALL, { 'q', "quiet", NULL, "print nothing but errors and differences", set_flag,
           &o->quiet } },
     };

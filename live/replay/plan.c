@@ -27,7 +27,7 @@ static void find_first(struct plan *p, uint32_t *links)
             continue;
         p->object_count++;
         if (o->type == NF3REG || !o->type) {
-            p->bytes += o->size;
+            p->bytes = o->size > UINT64_MAX - p->bytes ? UINT64_MAX : p->bytes + o->size;
             p->largest = o->size > p->largest ? o->size : p->largest;
         }
     }

@@ -42,6 +42,10 @@ def asked(scratch, dump):
         for words in (["--stop-after", 0], ["--duration", "0s"]):
             refused(2, words[0] + ": \"%s\" is not " % words[1], "run", *words, dump, url)
         refused(2, "--contents needs --check", "populate", "--contents", dump, url)
+        refused(2, "--force cannot be used with --check", "populate", "--check", "--force", dump, url)
+        refused(2, "--fill with --check needs --contents", "populate", "--check", "--fill", "zero", dump, url)
+        for command in "populate", "run", "curve":
+            check("played on" not in run(command, "--help").stdout, "--force of", command)
         refused(2, "needs a new folder", "run", "-o", there, dump, url)
         refused(4, "No such file", "run", "-o", scratch / "no" / "run", dump, url)
         check(is_empty(server), "a tree was made for a run that was refused")

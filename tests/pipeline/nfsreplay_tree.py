@@ -209,6 +209,17 @@ def like_ours(dump):
         said("what differs", run("populate", "--check", dump, url), 1, "root-17: size 0, there 5")
 
 
+def too_large(scratch):
+    """Files that have 2^64 bytes, all together."""
+    nodes = [Node(1, DIRECTORY)] + [Node(n, FILE) for n in (2, 3, 4)]
+    for n, size in zip(nodes[1:], ((1 << 63) - 1, (1 << 63) - 1, 2)):
+        n.size = size
+    dump = save(scratch / "large.rdump", nodes, [(nodes[0], n, b"f%d" % n.number) for n in nodes[1:]])
+    with Ftnfsd("--export", "/a", "--memory-limit", "20M") as server:
+        refused(3, "the files of the tree have 16.0 EiB", "populate", dump, server.urls[0])
+        check(is_empty(server), "something was made for files that have no room")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
@@ -220,6 +231,7 @@ def main():
         clean_anyway(dump)
         not_ours(dump)
         like_ours(dump)
+        too_large(scratch)
     print("%d failures" % len(failures))
     return 1 if failures else 0
 
