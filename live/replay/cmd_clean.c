@@ -79,7 +79,7 @@ static int clean_target(struct session *s, struct session_target *t, struct clea
     /* if this is interrupted, neither play nor populate takes what is left for a whole tree; they
      * look at it themselves if a full server has no room for the marker */
     t->place.marker.state = MARKER_PLAYED;
-    t->place.marker.identity = t->dump->script.identity;
+    t->place.marker.identity = t->identity;
     if (!t->place.marker.contents[0])
         memcpy(t->place.marker.contents, s->options->contents.text,
                sizeof(t->place.marker.contents));
@@ -122,8 +122,9 @@ int check_removable(const struct session *s, struct err *err)
                            t->text, t->place.other[0] ? t->place.other : RDUMP_SCRATCH);
         if (t->place.marker.state != MARKER_NONE && !session_is_ours(t))
             return err_set(err, ERR_INPUT,
-                           "%s has the tree of another dump: one of the same trace that was made "
-                           "with other options is another one, too",
+                           "%s has the tree of another dump, or of another server of this one; a "
+                           "dump of the same trace that was made with other options is another "
+                           "one, too",
                            t->text);
     }
     return 0;

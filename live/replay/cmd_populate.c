@@ -180,8 +180,8 @@ static int check_marker(const struct session *s, const struct session_target *t,
 
     if (!session_is_ours(t))
         return err_set(err, ERR_INPUT,
-                       "%s has the tree of another dump: \"nfsreplay clean\" with that dump "
-                       "removes it",
+                       "%s has the tree of another dump, or of another server of this one: "
+                       "\"nfsreplay clean\" with that one removes it",
                        t->text);
     if (m->state == MARKER_PLAYED)
         return err_set(err, ERR_INPUT,
@@ -221,9 +221,11 @@ static int check_space(const struct session *s, struct session_target *t, struct
         return err_set(err, ERR_INPUT, "%s: the largest file has %s, and the server takes %s",
                        t->text, size_text(t->plan.largest, wants),
                        size_text(t->target.maxfilesize, has));
-    if (s->options->contents.kind == CONTENTS_SPARSE || t->place.marker.state != MARKER_NONE)
+    if (t->place.marker.state != MARKER_NONE)
         return 0;
     needs(s, t, &bytes, &objects);
+    if (s->options->contents.kind == CONTENTS_SPARSE)
+        bytes = 0;
     result = pipeline_ask(t->pipeline, NFS3_FSSTAT, &args, &res, err);
     if (result < 0)
         return result;
@@ -277,7 +279,7 @@ static int make_tree(struct session *s, struct session_target *t, struct populat
     if (result < 0)
         return err_prefix(err, "%s", t->text);
     t->place.marker.state = MARKER_MAKING;
-    t->place.marker.identity = t->dump->script.identity;
+    t->place.marker.identity = t->identity;
     memcpy(t->place.marker.contents, s->options->contents.text, sizeof(t->place.marker.contents));
     result = marker_write(t->pipeline, &t->place, err);
     if (result == 0)

@@ -23,7 +23,7 @@ enum marker_state {
 
 struct marker {
     enum marker_state state;
-    uint64_t identity;              /* script.h */
+    uint64_t identity;              /* of the tree: session.h */
     char contents[MARKER_CONTENTS]; /* as the option --fill has it */
 };
 

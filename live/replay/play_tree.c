@@ -95,7 +95,9 @@ static int check_marker(struct play_tree *p, const struct session_target *t, str
     if (m->state == MARKER_NONE)
         return 0; /* of ftnfsd --image, whose contents are those of live/fill */
     if (!session_is_ours(t))
-        return err_set(err, ERR_INPUT, "%s has the tree of another dump", t->text);
+        return err_set(err, ERR_INPUT,
+                       "%s has the tree of another dump, or of another server of this one",
+                       t->text);
     if (m->state == MARKER_MAKING)
         return err_set(err, ERR_INPUT,
                        "%s: the tree was not finished: \"nfsreplay populate\" goes on with it",

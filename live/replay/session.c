@@ -251,6 +251,16 @@ static bool is_same_export(const struct session_target *a, const struct session_
            strcmp(a->target.address.path, b->target.address.path) == 0;
 }
 
+/* What a marker says of the tree: which dump it is of, and which server if the dump has several. */
+static uint64_t tree_identity(const struct script *script, uint32_t server)
+{
+    uint32_t servers = 0;
+
+    for (uint32_t n = 1; n <= script->host_count; n++)
+        servers += script->hosts[n].is_server;
+    return script->identity ^ (servers > 1 ? server * UINT64_C(0x9e3779b97f4a7c15) : 0);
+}
+
 static int open_target(struct session *s, struct session_target *t, struct err *err)
 {
     const struct session_server *server = &s->servers[t->index];
@@ -260,6 +270,7 @@ static int open_target(struct session *s, struct session_target *t, struct err *
     t->target = server->target;
     t->target.server = number;
     t->pipeline = server->pipeline;
+    t->identity = tree_identity(&t->dump->script, number);
     t->directory = (struct marker_directory){
         .parent = { server->target.root, server->target.root_len }, .name = directory, .mode = 0755
     };
@@ -386,6 +397,6 @@ bool session_is_ours(const struct session_target *t)
     const struct marker *m = &t->place.marker;
 
     /* a marker that was made, and not written, is of a run that had just begun */
-    return m->state != MARKER_NONE && (m->identity == t->dump->script.identity ||
-                                       (m->state == MARKER_MAKING && !m->contents[0]));
+    return m->state != MARKER_NONE &&
+           (m->identity == t->identity || (m->state == MARKER_MAKING && !m->contents[0]));
 }

@@ -44,6 +44,7 @@ struct session_target {
     char where[SESSION_WHERE]; /* the same without the server */
     struct marker_directory directory; /* its handle: 0 bytes: it does not stand there */
     struct plan plan;
+    uint64_t identity;         /* of the tree, for its marker */
     struct pipeline *pipeline; /* one connection, for questions */
     struct marker_place place;
 };
@@ -93,7 +94,7 @@ bool session_cut_off(const struct session *session, int result);
 /* Progress: replaces the last line on the terminal; NULL: takes it away. */
 void session_progress(const struct session *session, const char *text);
 
-/* True if the tree on the target is that of its dump (its marker is). */
+/* True if the tree on the target is that of its dump and server (its marker is). */
 bool session_is_ours(const struct session_target *target);
 
 #endif

@@ -209,6 +209,25 @@ def like_ours(dump):
         said("what differs", run("populate", "--check", dump, url), 1, "root-17: size 0, there 5")
 
 
+def servers_swapped(scratch):
+    """The tree of one server of a dump is not taken for that of another one."""
+    path = scratch / "servers.rdump"
+    nodes = [Node(1, DIRECTORY), Node(2, DIRECTORY)]
+    text = replay_tree.text(nodes, []).replace("address=192.0.2.1", "address=192.0.2.1\nhost number=2 address=192.0.2.2")
+    text = text.replace("object number=2 server=1", "object number=2 server=2")
+    pathlib.Path(str(path) + ".txt").write_text(text, encoding="ascii")
+    subprocess.run([NFSDIGEST, "rdump", "--undump", str(path) + ".txt", "--output", path], check=True)
+    with Ftnfsd("--export", "/a", "--export", "/b") as server:
+        right = ["192.0.2.%d=%s" % (i + 1, url) for i, url in enumerate(server.urls)]
+        swapped = ["192.0.2.%d=%s" % (2 - i, url) for i, url in enumerate(server.urls)]
+        said("two servers", run("populate", path, *right), 0, "/a: 1 objects", "/b: 1 objects")
+        for command in "populate", "play", "clean":
+            refused(3, "another server of th", command, path, *swapped)
+        check(Export(server).names() == {b"root-1", b"scratch"}, "the tree of another server")
+        said("again", run("run", path, *right), 0, "/a: 1 objects, 0 made", "/b: 1 objects, 0 made")
+        said("removed", run("clean", path, *right), 0, "/a: 2 directories", "/b: 2 directories")
+
+
 def too_large(scratch):
     """Files that have 2^64 bytes, all together."""
     nodes = [Node(1, DIRECTORY)] + [Node(n, FILE) for n in (2, 3, 4)]
@@ -217,6 +236,8 @@ def too_large(scratch):
     dump = save(scratch / "large.rdump", nodes, [(nodes[0], n, b"f%d" % n.number) for n in nodes[1:]])
     with Ftnfsd("--export", "/a", "--memory-limit", "20M") as server:
         refused(3, "the files of the tree have 16.0 EiB", "populate", dump, server.urls[0])
+    with Ftnfsd("--export", "/a", "--max-objects", "3") as server:
+        refused(3, "has room for 2 files", "populate", "--fill", "sparse", dump, server.urls[0])
         check(is_empty(server), "something was made for files that have no room")
 
 
@@ -231,6 +252,7 @@ def main():
         clean_anyway(dump)
         not_ours(dump)
         like_ours(dump)
+        servers_swapped(scratch)
         too_large(scratch)
     print("%d failures" % len(failures))
     return 1 if failures else 0
