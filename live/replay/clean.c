@@ -46,13 +46,15 @@ struct clean {
     uint32_t count, cap;
     struct bound_call list;
     struct entry3 *entries;
-    struct removal *removals, *free, *waiting;
+    struct removal *removals, *free, *waiting, *again; /* |again|: the server was busy */
     uint32_t under_way, top, found;
-    bool list_waits, ended;
+    bool list_waits, list_again, ended;
     const char *last;
     bool kept; /* the listing at hand had |last| */
-    struct timer progress;
+    struct timer progress, again_timer;
 };
+
+static const int64_t again_after = 200000000;
 
 static int send_removal(struct removal *r, struct err *err);
 static int go_on(struct clean *c, struct err *err);
@@ -81,6 +83,14 @@ static int push(struct clean *c, struct bytes handle, struct bytes parent, struc
     d->name_len = (uint8_t)name.len;
     memcpy(d->name, name.data, name.len);
     return 0;
+}
+
+/* The server is busy: what it did not do is asked again. */
+static int wait_a_little(struct clean *c, struct err *err)
+{
+    return c->again_timer.place
+               ? 0
+               : loop_set(c->setup->loop, &c->again_timer, loop_clock() + again_after, err);
 }
 
 /* --- a name: REMOVE; if it is a directory, LOOKUP */
@@ -137,8 +147,11 @@ static int on_removal(struct bound_call *call, const struct bound_answer *answer
     if (answer->problem)
         return err_set(err, answer->rpc->outcome == RPC_ANSWERED ? ERR_INPUT : ERR_SYSTEM, "%s",
                        answer->problem);
-    if (load_be32(answer->body.data) == NFS3ERR_JUKEBOX)
-        return send_removal(r, err);
+    if (load_be32(answer->body.data) == NFS3ERR_JUKEBOX) {
+        r->next = r->clean->again;
+        r->clean->again = r;
+        return wait_a_little(r->clean, err);
+    }
     if (r->looked_up)
         return took_lookup(r, answer->body, err);
     bind_read(nfs3_binding(NFS3_REMOVE)->result, answer->body, &res);
@@ -259,8 +272,10 @@ static int on_list(struct bound_call *call, const struct bound_answer *answer, s
     if (answer->problem)
         return err_set(err, answer->rpc->outcome == RPC_ANSWERED ? ERR_INPUT : ERR_SYSTEM, "%s",
                        answer->problem);
-    if (load_be32(answer->body.data) == NFS3ERR_JUKEBOX)
-        return go_on(c, err);
+    if (load_be32(answer->body.data) == NFS3ERR_JUKEBOX) {
+        c->list_again = true;
+        return wait_a_little(c, err);
+    }
     if (call->procedure == NFS3_RMDIR)
         return on_rmdir(c, answer->body, err);
     bind_read(nfs3_binding(NFS3_READDIR)->result, answer->body, &res);
@@ -306,20 +321,38 @@ static int go_on(struct clean *c, struct err *err)
     return list_on(c, 0, NULL, err);
 }
 
-static int on_room(void *ctx, struct err *err)
+static int send_all(struct removal **from, struct err *err)
 {
-    struct clean *c = ctx;
-    struct removal *list = c->waiting;
+    struct removal *list = *from;
     int result = 0;
 
-    c->waiting = NULL;
+    *from = NULL;
     while (list && result == 0) {
         struct removal *r = list;
 
         list = r->next;
         result = send_removal(r, err);
     }
+    return result;
+}
+
+static int on_room(void *ctx, struct err *err)
+{
+    struct clean *c = ctx;
+    int result = send_all(&c->waiting, err);
+
     return result == 0 && c->list_waits ? go_on(c, err) : result;
+}
+
+static int on_again(void *ctx, struct err *err)
+{
+    struct clean *c = ctx;
+    int result = send_all(&c->again, err);
+
+    if (result < 0 || !c->list_again)
+        return result;
+    c->list_again = false;
+    return go_on(c, err);
 }
 
 static int on_progress(void *ctx, struct err *err)
@@ -390,6 +423,7 @@ static int run(struct clean *c, struct err *err)
         result = loop_run(c->setup->loop, err);
     c->counts->interrupted = result == 0 && !c->ended;
     loop_unset(c->setup->loop, &c->progress);
+    loop_unset(c->setup->loop, &c->again_timer);
     return result;
 }
 
@@ -407,6 +441,7 @@ int clean(const struct clean_setup *setup, const struct clean_names *names,
 
     c.list.done = on_list;
     c.progress = (struct timer){ .due = on_progress, .ctx = &c };
+    c.again_timer = (struct timer){ .due = on_again, .ctx = &c };
     c.entries = calloc(ENTRIES, sizeof(*c.entries));
     c.removals = calloc(NAMES_AT_A_TIME, sizeof(*c.removals));
     c.pipeline = pipeline_new(&pipeline, err);

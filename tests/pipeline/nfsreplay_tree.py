@@ -167,6 +167,19 @@ def clean_anyway(dump):
             check(is_empty(server), "left with", rules)
 
 
+def clean_busy(scratch, dump):
+    """A server that is busy is asked again a little later, not at once."""
+    control = str(scratch / "control")
+    with Ftnfsd("--export", "/a", "--control", control) as server:
+        run("populate", dump, server.urls[0])
+        for rule in "REMOVE", "READDIR", "RMDIR":
+            ctl(control, "fault-add", rule + ":count=2:status=NFS3ERR_JUKEBOX")
+        begun = time.monotonic()
+        said("busy", run("clean", dump, server.urls[0]), 0, "removed")
+        check(time.monotonic() - begun > .5, "asked again at once")
+        check(is_empty(server), "left on a busy server")
+
+
 def not_ours(dump):
     """An empty file where the marker would be, beside a name of the dump; a file where its directory would be."""
     with Ftnfsd("--export", "/a") as server:
@@ -250,6 +263,7 @@ def main():
         not_kept(scratch, dump)
         without_end(scratch, dump)
         clean_anyway(dump)
+        clean_busy(scratch, dump)
         not_ours(dump)
         like_ours(dump)
         servers_swapped(scratch)
