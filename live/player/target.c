@@ -46,7 +46,9 @@ static int on_event(void *ctx, enum rpc_client_event event, const char *text, st
 
     (void)err;
     q->no_connection |= event == RPC_CLIENT_GAVE_UP;
-    if (event == RPC_CLIENT_FAILED || event == RPC_CLIENT_LOST || event == RPC_CLIENT_NONSENSE)
+    /* why it gave up is the last failure's reason; but it may give up at once, without one */
+    if (event == RPC_CLIENT_FAILED || event == RPC_CLIENT_LOST || event == RPC_CLIENT_NONSENSE ||
+        (event == RPC_CLIENT_GAVE_UP && !q->connection[0]))
         snprintf(q->connection, sizeof(q->connection), "%s", text);
     return 0;
 }

@@ -31,7 +31,7 @@ static int on_event(void *ctx, enum rpc_client_event event, const char *text, st
     struct pipeline *p = ctx;
 
     (void)err;
-    if (event != RPC_CLIENT_CONNECTED && event != RPC_CLIENT_GAVE_UP)
+    if (event != RPC_CLIENT_CONNECTED && (event != RPC_CLIENT_GAVE_UP || !p->event[0]))
         snprintf(p->event, sizeof(p->event), "%s", text);
     return 0;
 }

@@ -29,8 +29,8 @@ ACLS = 5  # operations of NFSACL in the dump
 failures = []
 
 
-def run(*words):
-    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False,
+def run(*words, before=()):
+    return subprocess.run([*before, PROGRAM, *map(str, words)], capture_output=True, text=True, check=False,
                           timeout=60)
 
 
@@ -153,6 +153,11 @@ def main():
                 own = ports_towards(server.port)
             check("connections", len(own) >= 6, True)
             check("privileged: %s" % privileged, {port < 1024 for port in own}, {privileged})
+        with Ftnfsd("--export", "/a") as server:
+            done = run("populate", "--privileged", dump, server.urls[0],
+                       before=["setpriv", "--bounding-set=-net_bind_service"])
+            check("no privilege", (done.returncode, done.stderr.rpartition(": ")[2]),
+                  (4, "this needs root, or the capability CAP_NET_BIND_SERVICE\n"))
         with Ftnfsd("--export", "/a", "--portmap", "111") as server:
             round_trip("portmap", dump, "nfs://127.0.0.1/a")
             round_trip("portmap and UDP", dump, "nfs://127.0.0.1/a", "--udp")
