@@ -4,7 +4,8 @@
  * When operations are planned, and what is due, for the player.
  *
  * Plans are absolute: an operation that is late changes no other plan.  The warm-up has no plan: it
- * goes as fast as it can, and the plan begins when all of it is done.
+ * goes as fast as it can from the beginning of the run on, and the plan begins when all of it is
+ * done.
  */
 #include "player/player_parts.h"
 
@@ -33,7 +34,7 @@ int64_t pace_plan_of(const struct player *p, const struct play *play)
     uint64_t place;
 
     if (play->flags & PLAY_WARM_UP)
-        return ready;
+        return ready > p->begin ? ready : p->begin;
     switch (p->setup.pace) {
     case PACE_TRACE: {
         int64_t passed;
@@ -84,8 +85,9 @@ static int end_warm_up(struct player *p, struct err *err)
     int result = 0;
 
     p->phase = PHASE_MEASURED;
-    p->measured = p->now;
-    pace_begin(p, p->now);
+    /* without any, the run may not have begun */
+    p->measured = p->now > p->begin ? p->now : p->begin;
+    pace_begin(p, p->measured);
     watch_cpu(&p->cpu_user, &p->cpu_system);
     if (p->setup.duration)
         result = loop_set(p->setup.loop, &p->limit, p->now + p->setup.duration, err);

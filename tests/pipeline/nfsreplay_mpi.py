@@ -262,6 +262,15 @@ def short(scratch, dump, operations):
     check("note of a short run", kept.report["run"]["note"], "its duration was over")
 
 
+def warm_up(scratch, dump, operations):
+    """What is behind the warm-up is measured, also if a rank has nothing to play."""
+    for ranks in 2, len(CLIENTS) + 1:
+        kept = play(ranks, dump, os.path.join(scratch, "kept"), "--warm-up", "20")
+        check("warm-up with %d ranks" % ranks, kept.report["run"]["warm_up"], 20)
+        check("measured with %d ranks" % ranks, sum(p["sent_count"] for p in kept.report["procedures"]),
+              operations - 20)
+
+
 def without_tree(dump):
     """What rank 0 alone finds ends all ranks."""
     with Ftnfsd("--export", "/a") as server:
@@ -297,6 +306,7 @@ def main():
         dependencies(scratch, dump, database)
         without_tree(dump)
         short(scratch, dump, sum(faulty[1].values()))
+        warm_up(scratch, dump, sum(faulty[1].values()))
         for victim in 0, 2:
             killed(scratch, dump, victim)
         print(usual[1], faulty[1])

@@ -126,11 +126,35 @@ static void test_two_dumps_ends(void **state)
     lab_end();
 }
 
+/* The run begins later, as ranks agree: with a warm-up nothing is sent earlier either, so no time
+ * is below 0. */
+static void test_begins_later(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    for (uint32_t warm = 0; warm <= 20; warm += 10) {
+        lab_begin(&l, 100, 32);
+        l.setup.pace = PACE_ASAP;
+        l.setup.warm_up = -1;
+        l.setup.warm_up_operations = warm;
+        l.setup.begin = loop_clock() + 200000000;
+        lab_run_all();
+        for (uint32_t i = 0; i < l.count; i++) {
+            assert_int_equal(l.steps[i].got, VERDICT_AS_RECORDED);
+            assert_int_equal(l.steps[i].done.warm_up, i < warm);
+            assert_true(l.steps[i].done.planned >= 0 && l.steps[i].done.sent >= 0);
+        }
+        lab_end();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_dumps),
         cmocka_unit_test(test_two_dumps_ends),
+        cmocka_unit_test(test_begins_later),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
