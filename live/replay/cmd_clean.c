@@ -90,7 +90,7 @@ static int clean_target(struct session *s, struct session_target *t, struct clea
 }
 
 static void tell(const struct session *s, const struct session_target *t,
-                 const struct clean_counts *counts)
+                 const struct clean_counts *counts, int64_t took)
 {
     char files[VALUE_TEXT_MAX], directories[VALUE_TEXT_MAX];
     struct json j = { .out = stdout };
@@ -101,6 +101,7 @@ static void tell(const struct session *s, const struct session_target *t,
         json_u64(&j, "directories", counts->directories);
         json_u64(&j, "others", counts->files);
         json_bool(&j, "interrupted", counts->interrupted);
+        json_i64(&j, "took", took);
         json_object_end(&j);
         json_end(&j);
     } else if (!s->options->quiet) {
@@ -136,13 +137,14 @@ int remove_trees(struct session *s, struct err *err)
 
     for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
         struct clean_counts counts = { 0 };
+        int64_t begun = loop_clock();
 
         /* an empty directory without a marker may be somebody else's */
         if (s->targets[i].place.marker.state != MARKER_NONE)
             result = clean_target(s, &s->targets[i], &counts, err);
         session_progress(s, NULL);
         if (result == 0)
-            tell(s, &s->targets[i], &counts);
+            tell(s, &s->targets[i], &counts, loop_clock() - begun);
         if (counts.interrupted)
             return 1;
     }

@@ -176,6 +176,7 @@ def whole(scratch, dump, paths):
         check("clean --json", (cleaned["target"].startswith(url.partition("?")[0]), cleaned["interrupted"]),
               (True, False))
         check("objects that were removed", cleaned["directories"] + cleaned["others"] >= OBJECTS, True)
+        check("the time it took", cleaned["took"] > 0, True)
         client = Client(server)
         check("what clean leaves", names_in(client, client.mount(b"/a")), set())
         client.close()
