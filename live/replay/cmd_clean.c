@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"
 #include "replay/clean.h"
@@ -105,7 +106,8 @@ static void tell(const struct session *s, const struct session_target *t,
         json_object_end(&j);
         json_end(&j);
     } else if (!s->options->quiet) {
-        printf("%s: %s directories and %s other objects removed%s\n", t->where,
+        escape_print(stdout, t->where);
+        printf(": %s directories and %s other objects removed%s\n",
                count_text(counts->directories, directories), count_text(counts->files, files),
                counts->interrupted ? "; interrupted" : "");
     }

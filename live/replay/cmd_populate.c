@@ -3,6 +3,7 @@
  *
  * nfsreplay populate: everything that can be wrong is looked at before the first change.
  */
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"
 #include "replay/commands.h"
@@ -118,7 +119,8 @@ static void print_counts(const struct session *s, const struct session_target *t
         put_counts(t, c, took);
     if (s->options->quiet || s->options->trees_json)
         return;
-    printf("%s: %s objects, %s made, %s written, in %s", t->where, count_text(c->objects, objects),
+    escape_print(stdout, t->where);
+    printf(": %s objects, %s made, %s written, in %s", count_text(c->objects, objects),
            count_text(c->made, made), size_text(c->written, size), duration_text(took, time));
     if (s->options->check_contents)
         printf("; %s compared", size_text(c->read, text));
@@ -315,10 +317,12 @@ static int make_target(struct session *s, struct session_target *t, bool complet
     int result;
 
     if (complete) {
-        if (s->options->trees_json)
+        if (s->options->trees_json) {
             put_counts(t, NULL, 0);
-        else if (!s->options->quiet)
-            printf("%s: the tree is there, and nfsreplay did not make it\n", t->where);
+        } else if (!s->options->quiet) {
+            escape_print(stdout, t->where);
+            puts(": the tree is there, and nfsreplay did not make it");
+        }
         return 0;
     }
     result = make_tree(s, t, &counts, err);

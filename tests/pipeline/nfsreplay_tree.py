@@ -222,6 +222,16 @@ def like_ours(dump):
         said("what differs", run("populate", "--check", dump, url), 1, "root-17: size 0, there 5")
 
 
+def odd_name(scratch, dump):
+    """Two dumps, one of which has a name that a terminal would obey."""
+    odd = scratch / "\x1b[31m.rdump"
+    odd.write_bytes(pathlib.Path(dump).read_bytes())
+    with Ftnfsd("--export", "/a") as server:
+        for command in "populate", "clean":
+            said("an odd name: " + command, run(command, odd, dump, server.urls[0]), 0, "/a/\\x1b[31m: ", "/a/small: ")
+        check(is_empty(server), "left below an odd name")
+
+
 def servers_swapped(scratch):
     """The tree of one server of a dump is not taken for that of another one."""
     path = scratch / "servers.rdump"
@@ -266,6 +276,7 @@ def main():
         clean_busy(scratch, dump)
         not_ours(dump)
         like_ours(dump)
+        odd_name(scratch, dump)
         servers_swapped(scratch)
         too_large(scratch)
     print("%d failures" % len(failures))
