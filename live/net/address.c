@@ -78,23 +78,32 @@ static struct net_address far_away(sa_family_t family)
     return a;
 }
 
-static bool is_wildcard(const struct net_address *a)
+bool net_address_is_wildcard(const struct net_address *a)
 {
     return (a->family == AF_INET && a->v4.sin_addr.s_addr == htonl(INADDR_ANY)) ||
            (a->family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&a->v6.sin6_addr));
 }
 
+int net_address_of_route(const struct net_address *to, struct net_address *mine)
+{
+    int fd = socket(to->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int result = fd >= 0 && connect(fd, &to->any, net_address_size(to)) == 0
+                     ? net_address_of_socket(fd, mine, NULL)
+                     : -ERR_SYSTEM;
+
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
 void net_address_name_wildcard(struct net_address *a)
 {
     struct net_address away, mine;
-    int fd;
 
-    if (!is_wildcard(a))
+    if (!net_address_is_wildcard(a))
         return;
     away = far_away(a->family);
-    fd = socket(a->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, &away.any, net_address_size(&away)) == 0 &&
-        net_address_of_socket(fd, &mine, NULL) == 0) {
+    if (net_address_of_route(&away, &mine) == 0) {
         net_address_set_port(&mine, net_address_port(a));
         *a = mine;
     } else if (a->family == AF_INET) {
@@ -102,8 +111,6 @@ void net_address_name_wildcard(struct net_address *a)
     } else {
         a->v6.sin6_addr = in6addr_loopback;
     }
-    if (fd >= 0)
-        close(fd);
 }
 
 void net_address_from(struct net_address *to, const struct sockaddr_storage *from)

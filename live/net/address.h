@@ -45,6 +45,10 @@ bool net_address_equal(const struct net_address *a,
 bool net_address_same_host(const struct net_address *a,
                            const struct net_address *b); /* without it */
 bool net_address_is_loopback(const struct net_address *a);
+bool net_address_is_wildcard(const struct net_address *a); /* 0.0.0.0 or :: */
+
+/* Sets |mine| to the address from which the system would send to |to|.  Sends nothing. */
+int net_address_of_route(const struct net_address *to, struct net_address *mine);
 
 /* If |a| is 0.0.0.0 or ::, makes it the address of this machine from which the system would send to
  * other networks, or loopback if there is none: an address to which clients can connect.  Sends

@@ -96,8 +96,6 @@ static int on_connected(void *ctx, uint32_t events, struct err *err)
         relay_end(pair, RELAY_WHY_SERVER);
         return 0;
     }
-    relay_set_end_of(&pair->ends.client, pair->client.fd, true);
-    relay_set_end_of(&pair->ends.listens, pair->client.fd, false);
     relay_set_end_of(&pair->ends.connects, side->fd, false);
     relay_set_end_of(&pair->ends.server, side->fd, true);
     pair->connected = true;
@@ -143,16 +141,24 @@ int relay_connect(struct relay *relay, const struct net_address *local,
     return fd;
 }
 
-/* A client that was restarted may come from the port of a connection whose end nobody has told the
- * relay yet. */
-static void end_earlier(struct lane *lane, const struct net_address *client)
+static bool same_end(const struct relay_end *a, const struct relay_end *b)
 {
+    return a->port == b->port && a->scope == b->scope &&
+           memcmp(a->address, b->address, sizeof(a->address)) == 0;
+}
+
+/* A client that was restarted may come from the port of a connection whose end nobody has told the
+ * relay yet.  One port can also have connections to several addresses of the relay at once. */
+static void end_earlier(struct pair *begun)
+{
+    struct relay *relay = begun->relay;
     struct pair *next;
 
-    for (struct pair *pair = lane->relay->pairs; pair; pair = next) {
+    for (struct pair *pair = relay->pairs; pair; pair = next) {
         next = pair->next;
-        if (pair->lane == lane && net_address_equal(&pair->client_address, client)) {
-            lane->relay->counts.replaced++;
+        if (pair != begun && same_end(&pair->ends.client, &begun->ends.client) &&
+            same_end(&pair->ends.listens, &begun->ends.listens)) {
+            relay->counts.replaced++;
             relay_end(pair, RELAY_WHY_CLIENT);
         }
     }
@@ -183,6 +189,8 @@ static struct pair *new_pair(struct lane *lane, int fd, const struct net_address
                                      .to = &pair->client,
                                      .kind = RELAY_TO_CLIENT,
                                      .counts = &relay->counts.to_client };
+    relay_set_end(&pair->ends.client, client);
+    relay_set_end_of(&pair->ends.listens, fd, false);
     if (pair->next)
         pair->next->self = &pair->next;
     relay->pairs = pair;
@@ -221,7 +229,6 @@ static int on_accepted(void *ctx, int fd, const struct net_address *peer, struct
 
     (void)err; /* what fails for one client does not end the relay */
     relay->counts.connections++;
-    end_earlier(lane, peer);
     pair = new_pair(lane, fd, peer);
     if (!pair) {
         relay->counts.failed++;
@@ -229,6 +236,7 @@ static int on_accepted(void *ctx, int fd, const struct net_address *peer, struct
         close(fd);
         return 0;
     }
+    end_earlier(pair);
     pair->server.fd = relay_connect(relay, &lane->local, &lane->server, peer, SOCK_STREAM);
     if (pair->server.fd < 0 || begin_pair(pair, NULL) < 0) {
         if (pair->server.fd < 0)
@@ -292,51 +300,38 @@ int relay_find_local(const struct relay *relay, const struct net_address *server
     return result;
 }
 
-/* Begins a lane without sockets; relay->lane_count is raised when it has one. */
-static struct lane *new_lane(struct relay *relay, const struct net_address *server, struct err *err)
+int relay_add_server(struct relay *relay, const struct net_address *server, struct err *err)
 {
     struct lane *lane = &relay->lanes[relay->lane_count];
     const struct listen_host host = { on_accepted, lane };
 
-    if (relay->lane_count == RELAY_LANES) {
-        err_set(err, ERR_USAGE, "more than %d addresses to relay", RELAY_LANES);
-        return NULL;
-    }
+    if (relay->lane_count == RELAY_LANES)
+        return err_set(err, ERR_USAGE, "more than %d servers to relay to", RELAY_LANES);
     *lane = (struct lane){ .relay = relay, .server = *server };
     if (relay_find_local(relay, server, &lane->local, err) < 0)
-        return NULL;
+        return -ERR_SYSTEM;
     lane->listeners = listeners_new(relay->loop, &relay->setup.limits, &host, err);
-    return lane->listeners ? lane : NULL;
+    if (!lane->listeners)
+        return -ERR_SYSTEM;
+    relay->lane_count++;
+    return 0;
 }
 
-static int end_lane(struct relay *relay, struct lane *lane, int result)
+/* The server that was added last. */
+static struct listeners *listeners_of_last(struct relay *relay)
 {
-    if (result < 0)
-        listeners_free(lane->listeners);
-    else
-        relay->lane_count++;
-    return result;
+    return relay->lanes[relay->lane_count - 1].listeners;
 }
 
-int relay_add(struct relay *relay, const struct net_address *listen,
-              const struct net_address *server, struct net_address *bound, struct err *err)
+int relay_add(struct relay *relay, const struct net_address *listen, struct net_address *bound,
+              struct err *err)
 {
-    struct lane *lane = new_lane(relay, server, err);
-
-    if (!lane)
-        return -err->code;
-    return end_lane(relay, lane, listeners_add(lane->listeners, listen, bound, err));
+    return listeners_add(listeners_of_last(relay), listen, bound, err);
 }
 
-int relay_adopt(struct relay *relay, int fd, const struct net_address *server, struct err *err)
+int relay_adopt(struct relay *relay, int fd, struct err *err)
 {
-    struct lane *lane = new_lane(relay, server, err);
-
-    if (!lane) {
-        close(fd);
-        return -err->code;
-    }
-    return end_lane(relay, lane, listeners_adopt(lane->listeners, fd, err));
+    return listeners_adopt(listeners_of_last(relay), fd, err);
 }
 
 uint32_t relay_sockets(const struct relay *relay, int *fds)

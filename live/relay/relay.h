@@ -78,12 +78,14 @@ struct relay *relay_new(struct loop *loop, const struct relay_setup *setup, stru
 /* Resets all connections. */
 void relay_free(struct relay *relay); /* NULL is allowed */
 
-/* Relays what comes to |listen| to |server|.  Sets |bound| (may be NULL). */
-int relay_add(struct relay *relay, const struct net_address *listen,
-              const struct net_address *server, struct net_address *bound, struct err *err);
-
+/* Begins to relay to |server|: to it goes what comes to the addresses that are added next.  They
+ * have the limits of connections together. */
+int relay_add_server(struct relay *relay, const struct net_address *server, struct err *err);
+/* Listens at an address for the server that was added last.  Sets |bound| (may be NULL). */
+int relay_add(struct relay *relay, const struct net_address *listen, struct net_address *bound,
+              struct err *err);
 /* The same with |fd|, a socket that listens already, which the relay owns from then on. */
-int relay_adopt(struct relay *relay, int fd, const struct net_address *server, struct err *err);
+int relay_adopt(struct relay *relay, int fd, struct err *err);
 
 /* Writes the descriptors of all sockets that listen, at most RELAY_LANES.  Returns how many. */
 uint32_t relay_sockets(const struct relay *relay, int *fds);

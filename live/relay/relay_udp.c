@@ -57,12 +57,14 @@ static uint32_t bucket_of(const struct relay_udp *udp, const struct net_address 
     return (uint32_t)(XXH3_64bits_withSeed(&end, sizeof(end), udp->key) % BUCKETS);
 }
 
+/* A client that sends to two addresses of the relay has a flow for each: each answers it. */
 static struct flow *find(const struct udp_lane *lane, uint32_t bucket,
-                         const struct net_address *peer)
+                         const struct datagram_ends *ends)
 {
     struct flow *flow = lane->udp->buckets[bucket];
 
-    while (flow && (flow->lane != lane || !net_address_equal(&flow->client.peer, peer)))
+    while (flow && (flow->lane != lane || !net_address_equal(&flow->client.peer, &ends->peer) ||
+                    !net_address_same_host(&flow->client.local, &ends->local)))
         flow = flow->next;
     return flow;
 }
@@ -215,7 +217,7 @@ static int on_call(void *ctx, struct bytes data, const struct datagram_ends *end
     struct udp_lane *lane = ctx;
     struct relay *relay = lane->udp->relay;
     uint32_t bucket = bucket_of(lane->udp, &ends->peer);
-    struct flow *flow = find(lane, bucket, &ends->peer);
+    struct flow *flow = find(lane, bucket, ends);
     ssize_t sent;
 
     (void)err; /* what fails for one client does not end the relay */
@@ -225,7 +227,6 @@ static int on_call(void *ctx, struct bytes data, const struct datagram_ends *end
         relay->counts.failed++;
         return 0;
     }
-    flow->client.local = ends->local;
     relay->counts.udp_to_server++;
     relay->counts.to_server.bytes += data.len;
     sent = send(flow->watch.fd, data.data, data.len, MSG_NOSIGNAL);

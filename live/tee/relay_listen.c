@@ -6,7 +6,7 @@
 /* Uses the predecessor's socket for |address|, if there is one.  Returns 1, 0 if there is none, or
  * a negative code. */
 static int adopt(struct relay *relay, struct relay_taken *taken, const struct net_address *address,
-                 const struct net_address *server, struct err *err)
+                 struct err *err)
 {
     for (int i = 0; i < taken->count; i++) {
         struct net_address its;
@@ -16,9 +16,32 @@ static int adopt(struct relay *relay, struct relay_taken *taken, const struct ne
             !net_address_equal(&its, address))
             continue;
         taken->sockets[i] = -1;
-        return relay_adopt(relay, fd, server, err) < 0 ? -err->code : 1;
+        return relay_adopt(relay, fd, err) < 0 ? -err->code : 1;
     }
     return 0;
+}
+
+/* A connection to |server| would come to |bound|, and lead to another one, without an end. */
+static bool is_itself(const struct net_address *bound, const struct net_address *server)
+{
+    struct net_address mine;
+
+    if (bound->family != server->family || net_address_port(bound) != net_address_port(server))
+        return false;
+    if (net_address_is_wildcard(bound) || net_address_is_wildcard(server))
+        return net_address_is_loopback(server) || net_address_is_wildcard(server) ||
+               (net_address_of_route(server, &mine) == 0 && net_address_same_host(&mine, server));
+    return net_address_same_host(bound, server);
+}
+
+static int say_itself(const struct net_address *server, struct err *err)
+{
+    char text[NET_ADDRESS_TEXT];
+
+    return err_set(err, ERR_USAGE,
+                   "%s is this relay's own address: say the server's address, or listen at another "
+                   "port",
+                   net_address_text(server, text));
 }
 
 /* Listens at |address|. */
@@ -27,12 +50,14 @@ static int listen_at(struct relay *relay, const struct relay_place *place,
                      struct net_address *bound, struct err *err)
 {
     struct net_address datagrams = place->server;
-    int result = adopt(relay, taken, address, &place->server, err);
+    int result = adopt(relay, taken, address, err);
 
     *bound = *address;
     if (result == 0)
-        result = relay_add(relay, address, &place->server, bound, err);
+        result = relay_add(relay, address, bound, err);
     net_address_set_port(&datagrams, place->udp_port);
+    if (result >= 0 && is_itself(bound, &place->server))
+        return say_itself(&place->server, err);
     if (result >= 0 && place->udp_port)
         result = relay_add_udp(relay, bound, &datagrams, err);
     return result < 0 ? result : 0;
@@ -52,6 +77,8 @@ int relay_listen(struct relay *relay, const struct relay_place *place, struct re
     count = net_address_resolve(&name, true, found, 2, err);
     if (count < 0)
         return err_prefix(err, "%s", place->listen);
+    if (relay_add_server(relay, &place->server, err) < 0)
+        return -err->code;
     for (int i = 0; i < count; i++) {
         if (i && !name.port) /* one free port for both kinds of addresses */
             net_address_set_port(&found[i], net_address_port(bound));
