@@ -181,6 +181,14 @@ static void on_sut_message(void *ctx, const struct rpc_client_message *message)
         s->sut_own = *message->own;
 }
 
+static void on_log_failed(void *ctx, const char *why)
+{
+    struct shadow *s = ctx;
+
+    if (s->setup.log_failed)
+        s->setup.log_failed(s->setup.ctx, why);
+}
+
 /* --- owners */
 
 static void set_limits(struct shadow *s)
@@ -286,7 +294,7 @@ static int open_parts(struct shadow *s, struct err *err)
     const struct tap_ring_host ring = {
         .ended = on_ring_ended, .is_full = is_full, .ctx = s, .mark = s->setup.mark
     };
-    const struct teelog_host log = { object_of, path_of, s };
+    const struct teelog_host log = { object_of, path_of, s, on_log_failed };
 
     if (nfs3_structs_init(err) < 0)
         return -err->code;

@@ -89,6 +89,9 @@ struct shadow_setup {
     uint64_t scrub_bytes; /* a second, of each server; 0: no limit */
     /* Says, for people, what happens to the SUT's connection and the like.  May be NULL. */
     void (*tell)(void *ctx, const char *text);
+    /* The log cannot be written, for the reason |why|: from now on answers are compared, and what
+     * differs is counted only.  May be NULL. */
+    void (*log_failed)(void *ctx, const char *why);
     /* The relay is gone, and its ring is read.  Returns 0 or a negative code. */
     int (*ended)(void *ctx, struct err *err);
     /* The SUT does not know its root any more: it has begun anew.  The owner mounts it again and
@@ -162,7 +165,8 @@ void shadow_free(struct shadow *shadow); /* NULL is allowed */
 /* The SUT's root after |lost_root|: everything is copied again. */
 int shadow_sut_root(struct shadow *shadow, struct bytes root, struct err *err);
 
-/* Reads what the ring has now, and gives what waits to the log.  Nothing is sent any more. */
+/* Reads what the ring has now, and gives what waits to the log.  Nothing is sent any more.  Counts
+ * are right even if it fails, such as for a log that could not be written. */
 int shadow_end(struct shadow *shadow, struct err *err);
 
 const struct shadow_counts *shadow_counts(struct shadow *shadow);

@@ -160,6 +160,12 @@ void shadow_json(struct shadow *s, struct json *j)
     json_u64(j, "differ", t->differ);
     json_u64(j, "withheld", t->withheld);
     json_object_end(j);
+    json_object(j, "log");
+    json_u64(j, "pairs", t->logged);
+    json_u64(j, "differing_left_out", t->not_logged);
+    json_u64(j, "bytes", t->log_bytes);
+    json_bool(j, "failed", t->failed);
+    json_object_end(j);
     put_objects(s, j);
     put_copy(s, j);
     put_scrub(&c->scrub, j);

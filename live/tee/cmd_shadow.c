@@ -59,6 +59,17 @@ static void tell(void *ctx, const char *text)
         fprintf(stderr, "the SUT: %s\n", text);
 }
 
+static void log_failed(void *ctx, const char *why)
+{
+    struct shadowing *p = ctx;
+
+    shadow_view_clear(&p->view);
+    fprintf(stderr,
+            "nfstee: the log: %s; it gets nothing more, and what differs from now on is only "
+            "counted\n",
+            why);
+}
+
 /* --- a SUT that begins anew */
 
 static int lost_root(void *ctx, struct err *err)
@@ -179,6 +190,7 @@ static int begin_shadow(struct shadowing *p, struct err *err)
         .scrubs = o->scrubs,
         .scrub_bytes = o->scrub_bytes,
         .tell = tell,
+        .log_failed = log_failed,
         .ended = ended,
         .lost_root = lost_root,
         .ctx = p,
@@ -327,6 +339,28 @@ static void print_totals(struct shadowing *p)
     print_latencies(p->shadow);
 }
 
+/* Returns the exit code, or a negative one.  Totals come even if a log or a page cannot be written.
+ */
+static int finish(struct shadowing *p, struct err *err)
+{
+    struct err of_page = { 0 };
+    int result = shadow_end(p->shadow, err);
+
+    if (p->page && shadow_page_end(p->page, &of_page) < 0) {
+        if (result < 0)
+            tell_of_page(p, of_page.text);
+        else
+            result = err_set(err, of_page.code, "%s", of_page.text);
+    }
+    shadow_view_end(&p->view);
+    if (!p->options.quiet || p->options.json)
+        print_totals(p);
+    if (result == 0 &&
+        (shadow_verdicts(p->shadow)->differ || shadow_verdicts(p->shadow)->scrubs_differ))
+        result = 1;
+    return result;
+}
+
 /* Without this, glibc takes large blocks from the heap once it has seen one freed, and each table
  * of objects that grows leaves its former place behind: a sixth of the memory. */
 static void keep_tables_apart(void)
@@ -347,16 +381,7 @@ int cmd_shadow(int argc, char **argv, struct err *err)
     if (result == 0)
         result = loop_run(p.loop, err);
     if (result == 0)
-        result = shadow_end(p.shadow, err);
-    if (result == 0 && p.page)
-        result = shadow_page_end(p.page, err);
-    if (result == 0)
-        shadow_view_end(&p.view);
-    if (result == 0 && (!p.options.quiet || p.options.json))
-        print_totals(&p);
-    if (result == 0 &&
-        (shadow_verdicts(p.shadow)->differ || shadow_verdicts(p.shadow)->scrubs_differ))
-        result = 1;
+        result = finish(&p, err);
     control_free(p.control);
     metrics_free(p.metrics);
     remount_free(&p.remount);

@@ -44,6 +44,11 @@ static void verdict(struct page *page, const struct teelog_counts *t)
         page_put(page,
                  "<p>Of %s pairs nobody can say it, for reasons that a table below lists.</p>\n",
                  count_text(t->withheld, a));
+    if (t->failed)
+        page_put(page,
+                 "<p class=\"verdict bad\">The log could not be written. What differed since then "
+                 "is not in it: %s pairs.</p>\n",
+                 count_text(t->not_logged, a));
 }
 
 static void tiles(struct page *page, const struct page_view *v)

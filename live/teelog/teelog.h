@@ -61,13 +61,16 @@ struct teelog_options {
     const char *on_mismatch; /* a shell command for the first difference of each kind; or NULL */
 };
 
-/* Copied.  Both callbacks may be called from teelog_pair only. */
+/* Copied.  The first two callbacks may be called from teelog_pair only. */
 struct teelog_host {
     /* Returns the id of the object with this handle of |side|; 0: it is not known. */
     uint32_t (*object_of)(void *ctx, int side, struct bytes handle);
     /* Appends the path of an object, for people; nothing: it is not known. */
     int (*path_of)(void *ctx, uint32_t object, struct buf *to);
     void *ctx;
+    /* An error of the disk has ended the logging, and |why| says which.  Comes once, from the loop.
+     * May be NULL. */
+    void (*failed)(void *ctx, const char *why);
 };
 
 /* Looks whether |path| is free for a log: it is empty, or missing.  Changes nothing.  -ERR_USAGE:
@@ -187,6 +190,7 @@ struct teelog_counts {
     uint64_t objects, forgotten;      /* with a state now; forgotten for lack of room */
     uint64_t listings_left;           /* given up before they ended */
     uint64_t commands, commands_left; /* of on_mismatch: run; not run, as too many waited */
+    bool failed;                      /* an error of the disk: nothing is logged any more */
 };
 
 const char *teelog_kind_name(int kind);     /* enum difference_kind */
