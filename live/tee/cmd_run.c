@@ -53,6 +53,17 @@ struct running {
 
 /* --- the shadow */
 
+/* DIR.2 of DIR, and of DIR/, too: within the log before, a log would be lost. */
+static void name_log(const struct running *p, uint32_t number, char name[PATH_MAX])
+{
+    const char *first = p->options.shadow.log;
+    int len = (int)strlen(first);
+
+    while (len > 1 && first[len - 1] == '/')
+        len--;
+    snprintf(name, PATH_MAX, "%.*s.%" PRIu32, len, first, number);
+}
+
 static int start_shadow(struct running *p, struct err *err)
 {
     const struct passed *passed = &p->options.to_shadow;
@@ -70,7 +81,7 @@ static int start_shadow(struct running *p, struct err *err)
     argv[count++] = "--relay";
     argv[count++] = place;
     if (++p->shadows > 1) { /* the last one of an option counts */
-        snprintf(log, sizeof(log), "%s.%" PRIu32, p->options.shadow.log, p->shadows);
+        name_log(p, p->shadows, log);
         argv[count++] = "--log";
         argv[count++] = log;
     }
@@ -108,6 +119,7 @@ static int shadow_ended(void *ctx, int code, const char *how, struct err *err)
 static int on_alone(void *ctx, struct err *err)
 {
     struct running *p = ctx;
+    char log[PATH_MAX];
 
     /* a shadow that was refused would be refused again */
     if (!p->options.restart || p->shadow_code <= ERR_USAGE) {
@@ -117,10 +129,9 @@ static int on_alone(void *ctx, struct err *err)
     if (loop_clock() - p->began > LONG_LIFE * SECOND)
         p->pause = 0;
     p->pause = !p->pause ? 1 : p->pause * 2 < MAX_PAUSE ? p->pause * 2 : MAX_PAUSE;
-    fprintf(stderr,
-            "nfstee: the shadow %s; it begins again in %" PRId64 " s, with the log %s.%" PRIu32
-            "\n",
-            p->how, p->pause, p->options.shadow.log, p->shadows + 1);
+    name_log(p, p->shadows + 1, log);
+    fprintf(stderr, "nfstee: the shadow %s; it begins again in %" PRId64 " s, with the log %s\n",
+            p->how, p->pause, log);
     return loop_set(p->loop, &p->again, loop_clock() + p->pause * SECOND, err);
 }
 

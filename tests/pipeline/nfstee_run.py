@@ -133,7 +133,8 @@ def killed():
             run.wait_for(lambda: any("signal 9" in line for line in run.said), "word of the end")
             read(client, handle)
             expect("exit code after the shadow was killed", run.end()[0], 4)
-        with Run(folder, reference, sut, "--overwrite", "--restart", log="second") as run:
+        with Run(folder, reference, sut, "--overwrite", "--restart", "--log", folder + "/second/",
+                 log="second") as run:
             client, root = mounted(run)
             settle(run)
             os.kill(run.children()["shadow"], signal.SIGKILL)
