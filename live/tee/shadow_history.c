@@ -56,8 +56,17 @@ void shadow_history_take(struct shadow_history *h, struct shadow *shadow, int64_
 
 void shadow_history_json(const struct shadow_history *h, struct json *j)
 {
-    static const char *const columns[] = { "time",    "requests",     "compared", "differ",
-                                           "objects", "synchronized", NULL };
+    static const char *const columns[] = { "time",
+                                           "requests",
+                                           "compared",
+                                           "differ",
+                                           "objects",
+                                           "synchronized",
+                                           "reference_answers",
+                                           "reference_seconds",
+                                           "sut_answers",
+                                           "sut_seconds",
+                                           NULL };
 
     json_array(j, "history_columns");
     for (const char *const *name = columns; *name; name++)
@@ -76,6 +85,10 @@ void shadow_history_json(const struct shadow_history *h, struct json *j)
         json_u64(j, NULL, p->differ);
         json_u64(j, NULL, p->objects);
         json_u64(j, NULL, p->synchronized);
+        for (int side = 0; side < SIDES; side++) {
+            json_u64(j, NULL, p->answers[side]);
+            json_number(j, NULL, "%.9f", (double)p->time[side] / 1e9);
+        }
         json_array_end(j);
     }
     json_array_end(j);

@@ -194,6 +194,12 @@ def a_page(shots):
         last = dict(zip(columns, told["history"][-1]))
         expect("the last point", [last[k] for k in ("requests", "compared", "differ")],
                [totals["requests"]["all"], totals["requests"]["compared"], totals["verdicts"]["differ"]])
+        for side in "reference", "sut":
+            everything = told["latencies"][0][side]
+            expect("the last point, " + side, [last[side + "_answers"], last[side + "_seconds"] > 0],
+                   [everything["answers"], True])
+            mean = last[side + "_seconds"] / last[side + "_answers"] * 1e9
+            expect("the mean, " + side, abs(mean - everything["mean"]) < 2, True)
         times = [row[0] for row in told["history"]]
         expect("times rise", times, sorted(times))
         differences(figures(parsed(path), told), told)
