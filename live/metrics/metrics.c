@@ -37,6 +37,16 @@ int metrics_address(void *to, const char *text, struct err *err)
     return net_address_parse(text, true, to, err);
 }
 
+int metrics_known_address(void *to, const char *text, struct err *err)
+{
+    int result = metrics_address(to, text, err);
+
+    return result < 0 || net_address_port(to)
+               ? result
+               : err_set(err, ERR_USAGE,
+                         "port 0 would be one that nobody knows: say which, such as 9100");
+}
+
 /* --- requests */
 
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, struct buf *text,

@@ -33,6 +33,9 @@ struct metrics_setup {
 /* Parses an option's value, as struct arg wants it (show/args.h); |to| is a struct net_address.
  * "PORT" alone means that port of 127.0.0.1. */
 int metrics_address(void *to, const char *text, struct err *err);
+/* The same for a program that does not say where it listens: port 0 is refused, because nobody
+ * would know which one it has become. */
+int metrics_known_address(void *to, const char *text, struct err *err);
 
 /* Listens for requests.  -ERR_USAGE: the table is wrong (metrics_check); -ERR_SYSTEM: the address
  * cannot be used. */

@@ -71,6 +71,16 @@ static int set_port(void *to, const char *value, struct err *err)
     return 0;
 }
 
+static int set_portmap_port(void *to, const char *value, struct err *err)
+{
+    int result = set_port(to, value, err);
+
+    return result < 0 || *(uint64_t *)to
+               ? result
+               : err_set(err, ERR_USAGE,
+                         "port 0 would be one that no client knows: clients ask at port 111");
+}
+
 static int set_mount_port(void *to, const char *value, struct err *err)
 {
     struct server_options *o = to;
@@ -135,7 +145,7 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
         { 0, "mount-port", "PORT", "port of MOUNT (the same as that of NFS)", set_mount_port, o },
         { 0, "register", NULL, "tell this machine's rpcbind where NFS and MOUNT are", set_flag,
           &o->register_ },
-        { 0, "portmap", "PORT", "answer at this port, too, where NFS and MOUNT are", set_port,
+        { 0, "portmap", "PORT", "answer at this port, too, where NFS and MOUNT are", set_portmap_port,
           &o->portmap_port },
         { 0, "read-only", NULL, "all exports are read-only", set_flag, &o->read_only },
         { 0, "capacity", "SIZE", "bytes that the files of an export can hold", set_size,
@@ -159,7 +169,7 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
         { 0, "seed", "N", "seed of the faults' random numbers (1)", set_count, &o->fault_seed },
         { 0, "control", "PATH", "take commands on this Unix socket; see \"ftnfsd ctl\"", set_text,
           &o->control },
-        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", metrics_address, &o->metrics },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", metrics_known_address, &o->metrics },
         { 0, "record", "FILE", "record its own traffic (.nfsr)", set_text, &o->record },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },

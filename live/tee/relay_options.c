@@ -87,6 +87,19 @@ static int check_server(const char *name, const char *text, struct err *err)
                          name, text);
 }
 
+/* Of PORTMAP: who has to ask where it is cannot ask. */
+static int check_portmap(const char *text, struct err *err)
+{
+    struct net_address_name parsed;
+
+    if (check_address("portmap", text, err) < 0)
+        return -err->code;
+    if (!text || net_address_name_parse(text, &parsed, err) < 0 || parsed.port)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "--portmap: port 0 would be one that no client knows: clients ask at port 111");
+}
+
 static int check_idle(const struct relay_options *o, struct err *err)
 {
     if (o->has_ring && !o->attach)
@@ -116,8 +129,7 @@ int relay_options_check(const struct relay_options *o, struct err *err)
         (!server_is_nfs_address(o->to) && check_server("to", o->to, err) < 0) ||
         check_server("mount-to", o->mount_to, err) < 0 ||
         check_address("nlm-listen", o->nlm_listen, err) < 0 ||
-        check_address("nsm-listen", o->nsm_listen, err) < 0 ||
-        check_address("portmap", o->portmap, err) < 0)
+        check_address("nsm-listen", o->nsm_listen, err) < 0 || check_portmap(o->portmap, err) < 0)
         return -err->code;
     if (server_is_nfs_address(o->to)) {
         if (o->mount_to)
@@ -170,7 +182,7 @@ void relay_options_begin(struct relay_options *o, struct arg *args)
           &o->of_address },
         { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text,
           &o->control },
-        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", metrics_address, &o->metrics },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", metrics_known_address, &o->metrics },
         { 0, "upgrade", "PATH", "take over from the relay that has this Unix socket,\nand let a successor take over by it",
           set_text, &o->upgrade },
         { 0, "drain", "TIME", "after a successor took over, keep connections so long\n(0)",

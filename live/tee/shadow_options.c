@@ -194,7 +194,7 @@ void shadow_options_begin(struct shadow_options *o, struct arg *args)
         { 0, "queue", "SIZE", "requests that may wait for the SUT (64M)", set_size, &o->queue_bytes },
         { 0, "timeout", "TIME", "wait so long for an answer of the SUT (10s)", set_duration, &o->timeout },
         { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text, &o->control },
-        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", metrics_address, &o->metrics },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", metrics_known_address, &o->metrics },
         { 0, "html", "FILE.html", "a page that shows all this, and keeps itself up to date, with\na .js and a .json beside it", set_text, &o->html },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'j', "json", NULL, "print the totals as JSON", set_flag, &o->json },

@@ -92,7 +92,17 @@ def misbehave(server, client, root):
             s.recv(1)
 
 
+def refused():
+    """Ports that nobody would know."""
+    for option in "--metrics", "--portmap":
+        done = subprocess.run([PROGRAM, "--memory", "--export", "/a", "--port", "0", "--for", "1s", option, "0"],
+                              capture_output=True, text=True, check=False, timeout=60)
+        check("port 0", (done.returncode, "ftnfsd: %s: port 0" % option in done.stderr, done.stdout),
+              (2, True, ""))
+
+
 def main():
+    refused()
     with tempfile.TemporaryDirectory() as folder:
         path, port = folder + "/control", free_port()
         options = "--export", "/a", "--control", path, "--metrics", str(port)

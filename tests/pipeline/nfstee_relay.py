@@ -466,6 +466,9 @@ def test_usage(folder):
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--drain", "0"], 2, "--drain needs --upgrade"),
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--ring", "64M"], 2, "--ring needs --attach"),
             (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--seed", "1"], 2, "--seed needs rules"),
+            (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--metrics", "0"], 2, "--metrics: port 0"),
+            (["relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--portmap", "127.0.0.1:0"], 2,
+             "--portmap: port 0"),
             (["ctl", folder + "/none", "help"], 4, "none")):
         run = subprocess.run([program, *words], capture_output=True, text=True, timeout=60)
         expect(" ".join(words), (run.returncode, text in run.stderr, run.stdout),

@@ -294,6 +294,9 @@ static void test_address(void **state)
     assert_string_equal(net_address_text(&address, text), "[::1]:9100");
     assert_true(metrics_address(&address, "", &err) < 0);
     assert_true(metrics_address(&address, "99999", &err) < 0);
+    assert_int_equal(metrics_known_address(&address, "9100", &err), 0);
+    assert_int_equal(metrics_known_address(&address, "0", &err), -ERR_USAGE);
+    assert_int_equal(metrics_known_address(&address, "[::1]:0", &err), -ERR_USAGE);
 }
 
 int main(void)
