@@ -220,12 +220,31 @@ static int listen_to_all(struct ftnfsd *p, struct err *err)
 
 /* --- what a person sees */
 
+/* A word of a command, in quotes if a shell would take it for something else. */
+static void print_word(const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "/:._-+,@%[]";
+
+    if (!word[strspn(word, plain)]) {
+        fputs(word, stdout);
+        return;
+    }
+    putchar('\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*word);
+    putchar('\'');
+}
+
 static void print_exports(const struct ftnfsd *p)
 {
     const struct service *service = &p->server.service;
     unsigned nfs = p->server.nfs_port, mount = p->server.mount_port;
     struct net_address at = p->first;
-    char host[NET_ADDRESS_TEXT], url[NFS_ADDRESS_TEXT];
+    char host[NET_ADDRESS_TEXT], url[NFS_ADDRESS_TEXT], place[NFS_ADDRESS_TEXT];
 
     net_address_name_wildcard(&at);
     net_address_host_text(&at, host);
@@ -235,11 +254,12 @@ static void print_exports(const struct ftnfsd *p)
 
         snprintf(address.host, sizeof(address.host), "%s", host);
         snprintf(address.path, sizeof(address.path), "%s", name);
-        printf("mount -t nfs -o vers=3,proto=tcp,port=%u,mountproto=tcp,mountport=%u,nolock "
-               "%s%s%s:%s /mnt\n",
-               nfs, mount, p->first.family == AF_INET6 ? "[" : "", host,
-               p->first.family == AF_INET6 ? "]" : "", name);
-        printf("%s\n", nfs_address_text(&address, url));
+        printf("mount -t nfs -o vers=3,proto=tcp,port=%u,mountproto=tcp,mountport=%u,nolock ", nfs,
+               mount);
+        snprintf(place, sizeof(place), p->first.family == AF_INET6 ? "[%s]:%s" : "%s:%s", host,
+                 name);
+        print_word(place);
+        printf(" /mnt\n%s\n", nfs_address_text(&address, url));
     }
     fflush(stdout);
 }

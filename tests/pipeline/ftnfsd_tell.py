@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import socket
 import stat
 import subprocess
@@ -101,8 +102,18 @@ def refused():
               (2, True, ""))
 
 
+def commands():
+    """What it prints can be given to a shell."""
+    for name in "/a", "/a b", "/q'x;$y", "/t\\n", "/\xe9", "/c*":
+        with Ftnfsd("--export", name) as server:
+            words = shlex.split(server.lines[0])
+            check("the command", (words[0], words[-2:]),
+                  ("mount", ["127.0.0.1:" + name, "/mnt"]))
+
+
 def main():
     refused()
+    commands()
     with tempfile.TemporaryDirectory() as folder:
         path, port = folder + "/control", free_port()
         options = "--export", "/a", "--control", path, "--metrics", str(port)
