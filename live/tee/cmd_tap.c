@@ -98,6 +98,8 @@ static int ended(void *ctx, struct err *err)
     return 0;
 }
 
+/* Records come when the loop runs.  So the stream can begin last, and a tap without a relay puts
+ * nothing into a pipe. */
 static int begin(struct tapping *t, struct err *err)
 {
     const struct tap_host host = { .put = put, .ctx = t };
@@ -106,10 +108,8 @@ static int begin(struct tapping *t, struct err *err)
     if (!t->loop || loop_take_signals(t->loop, err) < 0)
         return -err->code;
     t->file = output_open(t->options.output ? t->options.output : "-", err);
-    t->writer = t->file ? nfsr_writer_new(output_write, t->file, err) : NULL;
-    if (!t->writer)
+    if (!t->file)
         return -err->code;
-    t->sink = nfsr_writer_sink(t->writer);
     t->tap = tap_new(&host, err);
     if (!t->tap)
         return -err->code;
@@ -117,6 +117,10 @@ static int begin(struct tapping *t, struct err *err)
                            &(struct tap_ring_host){ ended, t->loop }, err);
     if (!t->ring)
         return err_prefix(err, "--attach");
+    t->writer = nfsr_writer_new(output_write, t->file, err);
+    if (!t->writer)
+        return -err->code;
+    t->sink = nfsr_writer_sink(t->writer);
     t->end = (struct timer){ .due = ended, .ctx = t->loop };
     if (!t->options.duration)
         return 0;

@@ -222,6 +222,9 @@ def test_ends(folder):
                               (["--attach", folder + "/ring", "-o", "/nowhere/x"], 4, "/nowhere/x")):
         done = run(BIN / "nfstee", "tap", *words, codes=(code,))
         expect("a message about %s" % words, (text in done.stderr, done.stderr[:8]), (True, "nfstee: "))
+    done = subprocess.run([BIN / "nfstee", "tap", "--attach", folder + "/nothing"], capture_output=True, check=False,
+                          timeout=60)
+    expect("nothing for a pipe", (done.returncode, done.stdout), (4, b""))
     expect("no file", os.path.exists(folder + "/x"), False)
 
 
