@@ -15,9 +15,9 @@
  * All replies are read once to find outages, and if there are any, once more for their clients and
  * statuses and once by lint: three times, however many outages there are.
  *
- * Memory: 56 bytes for each span between replies that is as long as |silence|, and for each
- * connection that a server ended; for each outage its clients, statuses and differences (at most
- * |top| of the latter).  For WRITEs that are not committed, see outage_lost.h.
+ * Memory: 32 bytes for each connection that a server ended; for each outage its clients, statuses
+ * and differences (at most |top| of the latter).  For WRITEs that are not committed, see
+ * outage_lost.h.
  */
 #ifndef NFSDIGEST_CLI_OUTAGE_H
 #define NFSDIGEST_CLI_OUTAGE_H
@@ -70,7 +70,7 @@ struct outage {
     int port;
     struct outage_packet last_reply, first_reply; /* of the service to anybody */
     int64_t begin, end; /* ns: times of these, or of the ends of the trace */
-    int64_t waited;     /* ns, of who waited longest at |end| */
+    int64_t waited;     /* ns, of who waited longest for one reply to anybody */
     int64_t before;     /* ns: end of the outage before, or INT64_MIN */
     int64_t next;       /* ns: begin of the next outage, or INT64_MAX */
     struct outage_client *clients;

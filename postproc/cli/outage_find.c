@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/outage_find.c
  *
- * Finds outages: reads all replies in the order of services and times, keeps the spans between them
- * that are long or in which a server ended a connection, and finds out since when somebody waited
- * in each.  The contract is in outage.h.
+ * Finds outages: reads what happened to each service in the order of time, and so knows of each gap
+ * between two replies since when somebody waited in it.  The contract is in outage.h.
  */
 #include "base/grow.h"
 #include "cli/outage.h"
@@ -26,10 +25,11 @@ struct mark {
     int64_t time, born; /* |born|: of the connection, INT64_MAX: it has none */
 };
 
+/* The time between two replies of a service. */
 struct gap {
     uint32_t service;
     struct outage_packet from, to; /* the replies, or no packet at the ends of the trace */
-    int64_t begin, end, waits;     /* |waits|: since when, INT64_MAX: nobody does */
+    int64_t begin, end, waits;     /* |waits|: since when somebody does, INT64_MAX: nobody */
     uint32_t first_mark, marks;    /* in the list of marks */
 };
 
@@ -40,8 +40,8 @@ struct finder {
     uint32_t service_count, service_cap;
     struct mark *marks;
     uint32_t mark_count, mark_cap;
-    struct gap *gaps;
-    uint32_t gap_count, gap_cap;
+    struct gap gap;         /* that the reading is in */
+    uint64_t outstanding;   /* calls of its service that are answered later */
     int64_t longest, since; /* as in struct outages */
 };
 
@@ -114,169 +114,14 @@ static uint32_t mark_after(const struct finder *f, uint32_t service, int64_t tim
     return low;
 }
 
-/* Keeps the span if it may be an outage. */
-static int add_gap(struct finder *f, const struct gap *gap, bool always, struct err *err)
-{
-    uint32_t first = mark_after(f, gap->service, gap->begin);
-    uint32_t behind = mark_after(f, gap->service, gap->end);
-    struct gap *to;
-
-    if (!always && first == behind && gap->end - gap->begin < f->request->silence)
-        return 0;
-    if (GROW(f->gaps, f->gap_count, f->gap_cap) < 0)
-        return err_memory(err, "spans without replies");
-    to = &f->gaps[f->gap_count++];
-    *to = *gap;
-    to->first_mark = first;
-    to->marks = behind - first;
-    to->waits = INT64_MAX;
-    return 0;
-}
-
-static void waits(struct gap *gap, int64_t since)
-{
-    if (since < gap->begin)
-        since = gap->begin;
-    if (since < gap->waits && since < gap->end)
-        gap->waits = since;
-}
-
-/* Somebody waited in a span that may be too short to be kept. */
-static void note_longest(struct finder *f, int64_t since, int64_t end)
-{
-    if (since < end && end - since > f->longest) {
-        f->longest = end - since;
-        f->since = since;
-    }
-}
-
-/* The last span of a service ends with the trace. */
-static int end_service(struct finder *f, uint32_t service, const struct outage_packet *last,
-                       struct err *err)
-{
-    const struct traffic *t = &f->request->traffic;
-    const struct gap gap = { .service = service,
-                             .from = *last,
-                             .to = { TIME_NONE, 0, 0 },
-                             .begin = last->time,
-                             .end = t->to != INT64_MIN && t->to < t->last ? t->to : t->last };
-
-    return gap.end > gap.begin ? add_gap(f, &gap, true, err) : 0;
-}
-
-/* Reads all replies. */
-static int read_gaps(struct finder *f, struct err *err)
-{
-    static const char sql[] =
-        "SELECT f.server, f.server_port, o.reply_time, o.reply_source, o.reply_frame, o.call_time"
-        " FROM operation o JOIN flow f ON f.id = o.flow WHERE o.reply_time IS NOT NULL"
-        " AND" TRAFFIC_OPERATION " ORDER BY 1, 2, 3";
-    const struct traffic *t = &f->request->traffic;
-    int64_t start = t->from != INT64_MIN && t->from > t->first ? t->from : t->first;
-    struct outage_packet last = { TIME_NONE, 0, 0 };
-    uint32_t service = UINT32_MAX, of = 0;
-    sqlite3_stmt *stmt;
-    int result = traffic_prepare(t, f->db, sql, &stmt, err);
-
-    if (result < 0)
-        return result;
-    while ((result = sql_row(stmt, err)) > 0) {
-        struct outage_packet reply = { sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3),
-                                       sqlite3_column_int64(stmt, 4) };
-        int64_t called = sql_column(stmt, 5, INT64_MAX);
-        struct gap gap = { .to = reply, .end = reply.time };
-
-        if ((result = service_of(f, stmt, &of, err)) < 0)
-            break;
-        if (of != service) {
-            if (service != UINT32_MAX && (result = end_service(f, service, &last, err)) < 0)
-                break;
-            last = (struct outage_packet){ TIME_NONE, 0, 0 };
-            service = of;
-        }
-        gap.service = service;
-        gap.from = last;
-        gap.begin = last.time == TIME_NONE ? start : last.time;
-        note_longest(f, called > gap.begin ? called : gap.begin, gap.end);
-        if ((result = add_gap(f, &gap, false, err)) < 0)
-            break;
-        if (f->gap_count && f->gaps[f->gap_count - 1].service == service &&
-            called < f->gaps[f->gap_count - 1].end)
-            waits(&f->gaps[f->gap_count - 1], called);
-        last = reply;
-    }
-    if (result == 0 && service != UINT32_MAX)
-        result = end_service(f, service, &last, err);
-    return sql_end(stmt, result, err);
-}
-
-static int compare_gaps(const void *a, const void *b)
-{
-    const struct gap *x = a, *y = b;
-
-    if (x->service != y->service)
-        return x->service < y->service ? -1 : 1;
-    return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* Somebody asks this service for something at |time|: the span that this falls into knows. */
-static void asks(struct finder *f, uint32_t service, int64_t time)
-{
-    uint32_t low = 0, high = f->gap_count;
-
-    while (low < high) { /* the last one that begins at |time| or before */
-        uint32_t at = low + (high - low) / 2;
-        const struct gap *g = &f->gaps[at];
-
-        if (g->service < service || (g->service == service && g->begin <= time))
-            low = at + 1;
-        else
-            high = at;
-    }
-    if (low && f->gaps[low - 1].service == service && time < f->gaps[low - 1].end)
-        waits(&f->gaps[low - 1], time);
-}
-
-/* Calls that nobody answered, calls that were sent again, SYNs, segments that were sent again. */
-static int read_waiting(struct finder *f, const char *sql, struct err *err)
-{
-    sqlite3_stmt *stmt;
-    int result = traffic_prepare(&f->request->traffic, f->db, sql, &stmt, err);
-
-    if (result < 0)
-        return result;
-    while ((result = sql_row(stmt, err)) > 0) {
-        uint32_t service;
-
-        if ((result = service_of(f, stmt, &service, err)) < 0)
-            break;
-        for (int i = 2; i < sqlite3_column_count(stmt); i++)
-            if (sqlite3_column_type(stmt, i) != SQLITE_NULL)
-                asks(f, service, sqlite3_column_int64(stmt, i));
-    }
-    return sql_end(stmt, result, err);
-}
-
-static const char unanswered[] =
-    "SELECT f.server, f.server_port, o.call_time FROM operation o JOIN flow f ON f.id = o.flow"
-    " WHERE o.pairing <> 0 AND o.reply_frame IS NULL AND" TRAFFIC_OPERATION;
-static const char sent_again[] =
-    "SELECT f.server, f.server_port, r.time FROM retransmission r JOIN flow f ON f.id = r.flow"
-    " WHERE r.kind = 1 AND" TRAFFIC_OF("f.client", "f.server", "r.time");
-/* A SYN that was answered at once waits for nothing. */
-static const char knocks[] =
-    "SELECT e.server, e.server_port, e.time, e.last_time FROM connection_event e"
-    " WHERE e.direction = 0 AND (e.event = 6 OR (e.event = 1 AND (e.count > 1 OR NOT EXISTS"
-    " (SELECT 1 FROM connection_event a WHERE a.flow = e.flow AND a.event = 2)))) "
-    "AND" TRAFFIC_EVENT;
-
+/* Of a gap in which somebody waited. */
 static bool is_outage(const struct finder *f, const struct gap *g, const struct outage *before)
 {
-    int64_t waited = g->waits == INT64_MAX ? -1 : g->end - g->waits;
+    int64_t waited = g->end - g->waits;
 
     if (waited >= f->request->silence)
         return true;
-    for (uint32_t i = g->first_mark; waited >= 0 && i < g->first_mark + g->marks; i++) {
+    for (uint32_t i = g->first_mark; i < g->first_mark + g->marks; i++) {
         const struct mark *m = &f->marks[i];
 
         if (before && m->born < before->end)
@@ -299,6 +144,8 @@ static int add_outage(struct finder *f, const struct gap *g, struct outages *all
     if (last && g->begin - last->end < f->request->silence) {
         last->first_reply = g->to;
         last->end = g->end;
+        if (g->end - g->waits > last->waited)
+            last->waited = g->end - g->waits;
         return 0;
     }
     if (GROW(all->list, all->count, all->cap) < 0)
@@ -311,7 +158,7 @@ static int add_outage(struct finder *f, const struct gap *g, struct outages *all
         .first_reply = g->to,
         .begin = g->begin,
         .end = g->end,
-        .waited = g->waits == INT64_MAX ? 0 : g->end - g->waits,
+        .waited = g->end - g->waits,
         .before = last ? all->list[all->count - 1].end : INT64_MIN,
         .next = INT64_MAX,
     };
@@ -319,20 +166,144 @@ static int add_outage(struct finder *f, const struct gap *g, struct outages *all
     return 0;
 }
 
+/* Somebody asks the service for something at |time|. */
+static void asks(struct gap *gap, int64_t time)
+{
+    if (time < gap->begin)
+        time = gap->begin;
+    if (time < gap->waits)
+        gap->waits = time;
+}
+
+/* The gap ends at |end|: with the reply |to|, or with the trace. */
+static int end_gap(struct finder *f, const struct outage_packet *to, int64_t end,
+                   struct outages *all, struct err *err)
+{
+    struct gap *g = &f->gap;
+
+    g->to = *to;
+    g->end = end;
+    if (g->waits >= end)
+        return 0;
+    if (end - g->waits > f->longest) {
+        f->longest = end - g->waits;
+        f->since = g->waits;
+    }
+    g->first_mark = mark_after(f, g->service, g->begin);
+    g->marks = mark_after(f, g->service, end) - g->first_mark;
+    return add_outage(f, g, all, err);
+}
+
+/* The last gap of a service ends with the trace.  A service without a reply has none. */
+static int end_service(struct finder *f, struct outages *all, struct err *err)
+{
+    static const struct outage_packet nothing = { TIME_NONE, 0, 0 };
+    const struct traffic *t = &f->request->traffic;
+
+    return f->gap.from.time == TIME_NONE
+               ? 0
+               : end_gap(f, &nothing, t->to != INT64_MIN && t->to < t->last ? t->to : t->last, all,
+                         err);
+}
+
+static void begin_gap(struct finder *f, const struct outage_packet *from, int64_t begin)
+{
+    f->gap = (struct gap){ .service = f->gap.service,
+                           .from = *from,
+                           .begin = begin,
+                           .waits = f->outstanding ? begin : INT64_MAX };
+}
+
+/* What happens to a service, in the order of |time|; replies come first, for a gap begins with
+ * one. */
+enum { REPLY, CALL, ASKED };
+
+static const char happenings[] =
+    "SELECT f.server, f.server_port, o.reply_time AS time, 0, o.reply_source, o.reply_frame,"
+    " o.call_time < o.reply_time FROM operation o JOIN flow f ON f.id = o.flow"
+    " WHERE o.reply_time IS NOT NULL AND" TRAFFIC_OPERATION
+    /* 1: a call until its reply */
+    " UNION ALL SELECT f.server, f.server_port, o.call_time, 1, NULL, NULL, NULL"
+    " FROM operation o JOIN flow f ON f.id = o.flow"
+    " WHERE o.call_time < o.reply_time AND" TRAFFIC_OPERATION
+    /* 2: calls that nobody answered, calls and segments that were sent again, and SYNs.  A SYN that
+     * was answered at once waits for nothing. */
+    " UNION ALL SELECT f.server, f.server_port, o.call_time, 2, NULL, NULL, NULL"
+    " FROM operation o JOIN flow f ON f.id = o.flow WHERE o.pairing <> 0"
+    " AND o.reply_frame IS NULL AND o.call_time IS NOT NULL AND" TRAFFIC_OPERATION
+    " UNION ALL SELECT f.server, f.server_port, r.time, 2, NULL, NULL, NULL"
+    " FROM retransmission r JOIN flow f ON f.id = r.flow WHERE r.kind = 1"
+    " AND r.time IS NOT NULL AND" TRAFFIC_OF(
+        "f.client", "f.server",
+        "r.time") " UNION ALL SELECT e.server, e.server_port, w.time, 2, NULL, NULL, NULL"
+                  " FROM connection_event e JOIN (SELECT id, time FROM connection_event"
+                  "  UNION ALL SELECT id, last_time FROM connection_event) w ON w.id = e.id"
+                  " WHERE w.time IS NOT NULL AND e.direction = 0 AND (e.event = 6 OR (e.event = 1"
+                  " AND (e.count > 1 OR NOT EXISTS (SELECT 1 FROM connection_event a WHERE a.flow "
+                  "= e.flow"
+                  " AND a.event = 2)))) AND" TRAFFIC_EVENT " ORDER BY 1, 2, 3, 4";
+
+static int take_happening(struct finder *f, sqlite3_stmt *stmt, struct outages *all,
+                          struct err *err)
+{
+    int64_t time = sqlite3_column_int64(stmt, 2);
+    struct outage_packet reply;
+    int result;
+
+    switch (sqlite3_column_int(stmt, 3)) {
+    case CALL:
+        f->outstanding++;
+        asks(&f->gap, time);
+        return 0;
+    case ASKED:
+        asks(&f->gap, time);
+        return 0;
+    default: /* REPLY */
+        reply = (struct outage_packet){ time, sqlite3_column_int64(stmt, 4),
+                                        sqlite3_column_int64(stmt, 5) };
+        result = end_gap(f, &reply, time, all, err);
+        f->outstanding -= sqlite3_column_int(stmt, 6) != 0 && f->outstanding;
+        begin_gap(f, &reply, time);
+        return result;
+    }
+}
+
+static int read_gaps(struct finder *f, struct outages *all, struct err *err)
+{
+    static const struct outage_packet nothing = { TIME_NONE, 0, 0 };
+    const struct traffic *t = &f->request->traffic;
+    int64_t start = t->from != INT64_MIN && t->from > t->first ? t->from : t->first;
+    uint32_t service = UINT32_MAX;
+    sqlite3_stmt *stmt;
+    int result = traffic_prepare(t, f->db, happenings, &stmt, err);
+
+    if (result < 0)
+        return result;
+    f->gap.from = nothing;
+    while ((result = sql_row(stmt, err)) > 0) {
+        uint32_t of = 0;
+
+        if ((result = service_of(f, stmt, &of, err)) < 0)
+            break;
+        if (of != service) {
+            if ((result = end_service(f, all, err)) < 0)
+                break;
+            f->gap.service = service = of;
+            f->outstanding = 0;
+            begin_gap(f, &nothing, start);
+        }
+        if ((result = take_happening(f, stmt, all, err)) < 0)
+            break;
+    }
+    if (result == 0)
+        result = end_service(f, all, err);
+    return sql_end(stmt, result, err);
+}
+
 static int find(struct finder *f, struct outages *all, struct err *err)
 {
-    if (read_marks(f, err) < 0 || read_gaps(f, err) < 0)
+    if (read_marks(f, err) < 0 || read_gaps(f, all, err) < 0)
         return -err->code;
-    if (f->gap_count)
-        qsort(f->gaps, f->gap_count, sizeof(*f->gaps), compare_gaps);
-    if (read_waiting(f, unanswered, err) < 0 || read_waiting(f, sent_again, err) < 0 ||
-        read_waiting(f, knocks, err) < 0)
-        return -err->code;
-    for (uint32_t i = 0; i < f->gap_count; i++) {
-        note_longest(f, f->gaps[i].waits, f->gaps[i].end);
-        if (add_outage(f, &f->gaps[i], all, err) < 0)
-            return -err->code;
-    }
     all->services = f->service_count;
     if (!all->count) {
         all->longest = f->longest;
@@ -356,7 +327,6 @@ int outages_find(sqlite3 *db, const struct outage_request *request, struct outag
         result = find(&f, outages, err);
     free(f.services);
     free(f.marks);
-    free(f.gaps);
     if (result == 0)
         result = outage_clients(db, request, outages, err);
     if (result == 0 && outages->count)

@@ -84,6 +84,31 @@ def quiet_world(world):
     a.line.flag(START + 98 * SECOND, SERVER, RST)
 
 
+def overtaken_world(world):
+    """A call waits from 1 s to 9 s, one of another client from 5 s to 6 s: nobody got a reply from
+    1 s to 6 s, and then nobody until 9 s."""
+    a, b = (Pair(Line(world, "10.0.0.%d" % i, 900 + i, HOST)) for i in (2, 3))
+    for pair in a, b:
+        pair.line.open(START)
+        pair.ask(START + SECOND // 2, messages.getattr_res(7))
+    a.ask(START + SECOND)
+    b.ask(START + 5 * SECOND)
+    b.answer(START + 6 * SECOND)
+    a.answer(START + 9 * SECOND)
+
+
+def resent_world(world):
+    """Calls wait for 0.3 s.  The last one is sent again though it was answered, and then nothing
+    comes for 1.2 s."""
+    a = Pair(Line(world, "10.0.0.2", 900, HOST))
+    a.line.open(START)
+    for i in range(5):
+        a.ask(START + (1 + i) * SECOND)
+        a.answer(START + (1 + i) * SECOND + 3 * SECOND // 10)
+    a.line.resend(START + 6 * SECOND, CLIENT, a.xid)
+    a.ask(START + 7 * SECOND + SECOND // 5, messages.getattr_res(7))
+
+
 def write(pair, at, offset, count, verifier, committed=0):
     pair.ask(at, messages.write_res(count, 8, verifier, committed), procedure=WRITE,
              arguments=messages.write_args(LOST, offset, b"x" * count, committed))
@@ -169,6 +194,30 @@ def lost_writes(folder):
             text = subprocess.run([database.program(), "outage", path], capture_output=True,
                                   text=True, check=False).stdout
             check("500 bytes at 1500\n" in text and "may be lost: 2 WRITEs" in text, True, text)
+
+
+def waits(folder):
+    """Who waits is the same whatever --silence is, and whose reply ends the gap."""
+    path = os.path.join(folder, "waits.pcap")
+    answered = SECOND // 1000 + DELAY  # after the time that the worlds give
+    world = World()
+    overtaken_world(world)
+    world.write(path, CLIENT)
+    for silence, wanted in (("4s", [(6, 5)]), ("1s", [(9, 5)]), ("6s", [])):
+        check([(o["end"] - answered, o["waited"] - answered) for o in outages(path, "--silence", silence)],
+              [(START + end * SECOND, waited * SECOND) for end, waited in wanted],
+              "a call that waits longer than others, --silence " + silence)
+    world = World()
+    resent_world(world)
+    world.write(path, CLIENT)
+    for silence in "10s", "2s", "1300ms":
+        found = json.loads(subprocess.run([database.program(), "outage", "--json", "--silence", silence, path],
+                                          capture_output=True, check=True).stdout)
+        check(found["longest_wait"], {"since": START + 6 * SECOND,
+                                      "waited": SECOND + SECOND // 5 + answered},
+              "the longest wait, --silence " + silence)
+    check([(o["end"] - answered, o["waited"] - answered) for o in outages(path, "--silence", "1200ms")],
+          [(START + 7 * SECOND + SECOND // 5, SECOND + SECOND // 5)], "the gap after a segment")
 
 
 def made(folder):
@@ -301,6 +350,7 @@ def real(path, host, refuses):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         made(folder)
+        waits(folder)
         lost_writes(folder)
     if not os.environ.get("SANITIZED"):
         real(CAPTURES / "outage/outage-kill.pcap.zst", "10.7.0.1", True)
