@@ -37,8 +37,9 @@ CREATE TABLE plan_dependency (
 -- The plan for people.
 CREATE VIEW plan AS
 SELECT p.place, p.operation,
-       strftime('%Y-%m-%d %H:%M:%S', p.time / 1000000000, 'unixepoch')
-           || printf('.%09d', p.time % 1000000000) AS time,
+       strftime('%Y-%m-%d %H:%M:%S',                    -- rounded down, also before 1970
+                (p.time - iif(p.time < 0, 999999999, 0)) / 1000000000, 'unixepoch')
+           || printf('.%09d', (p.time % 1000000000 + 1000000000) % 1000000000) AS time,
        o.client, o.server,
        (SELECT r.name FROM procedure r WHERE r.program = iif(p.procedure < 100, 100003, 100227)
         AND r.version = 3 AND r.number = p.procedure % 100) AS procedure,

@@ -337,8 +337,11 @@ CREATE TABLE code (
 -- Operations in readable form.
 CREATE VIEW op AS
 SELECT o.id,
-       strftime('%Y-%m-%d %H:%M:%S', ifnull(o.call_time, o.reply_time) / 1000000000, 'unixepoch')
-           || printf('.%09d', ifnull(o.call_time, o.reply_time) % 1000000000) AS time,
+       strftime('%Y-%m-%d %H:%M:%S',                    -- rounded down, also before 1970
+                (ifnull(o.call_time, o.reply_time)
+                 - iif(ifnull(o.call_time, o.reply_time) < 0, 999999999, 0)) / 1000000000, 'unixepoch')
+           || printf('.%09d', (ifnull(o.call_time, o.reply_time) % 1000000000 + 1000000000)
+                              % 1000000000) AS time,
        o.client, o.server,
        ifnull((SELECT g.name FROM program g WHERE g.number = o.program AND g.version = o.version),
               o.program) AS program,

@@ -97,14 +97,17 @@ static size_t add(char *to, size_t size, size_t len, const char *option, const c
 
 static size_t add_time(char *to, size_t size, size_t len, const char *option, int64_t time)
 {
-    char text[32];
+    char text[VALUE_TEXT_MAX];
 
-    snprintf(text, sizeof(text), "%lld.%09lld", (long long)(time / 1000000000),
-             (long long)(time % 1000000000));
+    if (time < 0) /* seconds before 1970 are no argument */
+        *strchr(time_text(time, text), ' ') = 'T';
+    else
+        snprintf(text, sizeof(text), "%lld.%09lld", (long long)(time / 1000000000),
+                 (long long)(time % 1000000000));
     return add(to, size, len, option, text);
 }
 
-/* The part of a trace in words of the command line, times since 1970. */
+/* The part of a trace in words of the command line. */
 static void describe(struct job *j)
 {
     const struct effect_filter *f = &j->filter;
