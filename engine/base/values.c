@@ -93,6 +93,16 @@ bool parse_duration(const char *text, int64_t *ns)
     return false;
 }
 
+/* A day that is in the calendar, and near enough for ns. */
+static bool time_of(struct tm *tm, int64_t rest, int64_t *ns)
+{
+    int month = tm->tm_mon, day = tm->tm_mday;
+    int64_t seconds = timegm(tm); /* makes 30 February the 1st or 2nd of March */
+
+    return tm->tm_mon == month && tm->tm_mday == day &&
+           !__builtin_mul_overflow(seconds, SECOND, ns) && !__builtin_add_overflow(*ns, rest, ns);
+}
+
 bool parse_time(const char *text, int64_t *ns)
 {
     static const char *const formats[] = { "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%d" };
@@ -111,8 +121,7 @@ bool parse_time(const char *text, int64_t *ns)
             return false;
         if (strcmp(end, "Z") != 0 && *end)
             continue;
-        *ns = (int64_t)timegm(&tm) * SECOND + rest;
-        return true;
+        return time_of(&tm, rest, ns);
     }
     return false;
 }
