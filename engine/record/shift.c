@@ -11,7 +11,7 @@ static bool shift(uint64_t *frame, int64_t by)
 
     if (!*frame)
         return true;
-    if (by < 0 ? *frame <= -(uint64_t)by : shifted < *frame)
+    if (by < 0 ? *frame <= -(uint64_t)by : shifted < *frame || shifted > INT64_MAX)
         return false;
     *frame = shifted;
     return true;
