@@ -25,6 +25,7 @@ struct recorder {
     struct sink sink; /* the writer's */
     struct engine *engine;
     struct record_end end;
+    uint64_t repeats[COPY_REPLY + 1]; /* by enum repeat_kind */
 };
 
 static int put(void *ctx, const struct record *record, struct err *err)
@@ -33,6 +34,8 @@ static int put(void *ctx, const struct record *record, struct err *err)
 
     if (record->kind == RECORD_END)
         r->end = record->end;
+    else if (record->kind == RECORD_REPEAT && record->repeat.repeat <= COPY_REPLY)
+        r->repeats[record->repeat.repeat]++;
     return r->sink.put(r->sink.ctx, record, err);
 }
 
@@ -57,8 +60,11 @@ static int end_output(void *ctx, bool cut, struct err *err)
     return engine_end(r->engine, cut, err) < 0 ? -err->code : output_commit(r->file, err);
 }
 
+/* In the words of "ingest" and "info", where calls and replies count once; the end of the stream
+ * counts each message. */
 static int tell(const struct recorder *r, struct err *err)
 {
+    const uint64_t *again = r->repeats;
     struct json j = { .out = stdout };
 
     json_object(&j, NULL);
@@ -66,9 +72,10 @@ static int tell(const struct recorder *r, struct err *err)
               (struct bytes){ (const uint8_t *)r->output, (uint32_t)strlen(r->output) });
     json_u64(&j, "frames", r->end.frames);
     json_u64(&j, "operations", r->end.operations);
-    json_u64(&j, "calls", r->end.calls);
-    json_u64(&j, "replies", r->end.replies);
-    json_u64(&j, "retransmissions", r->end.repeats);
+    json_u64(&j, "calls", r->end.calls - again[REPEAT_CALL] - again[COPY_CALL]);
+    json_u64(&j, "replies", r->end.replies - again[REPEAT_REPLY] - again[COPY_REPLY]);
+    json_u64(&j, "retransmissions", again[REPEAT_CALL] + again[REPEAT_REPLY]);
+    json_u64(&j, "copies", again[COPY_CALL] + again[COPY_REPLY]);
     json_u64(&j, "problems", r->end.problems);
     json_bool(&j, "cut", r->end.input_cut);
     json_object_end(&j);

@@ -61,7 +61,7 @@ info: two files|2|takes one file|info t.db t.db
 info: bad --by|2|--by takes procedure, client, server, user, path, phase, export or status|info --by moon t.db
 check: no file|2|nothing to check|check
 record: no capture|2|nothing to record|record -o x.nfsr
-record: what was recorded|0|^{"output":"again.nfsr","frames":[0-9]+,"operations":206,"calls":[0-9]+,"replies":[0-9]+,"retransmissions":0,"problems":[0-9]+,"cut":false}$|record --json -o again.nfsr "$small"
+record: what was recorded|0|^{"output":"again.nfsr","frames":[0-9]+,"operations":206,"calls":[0-9]+,"replies":[0-9]+,"retransmissions":0,"copies":0,"problems":[0-9]+,"cut":false}$|record --json -o again.nfsr "$small"
 record: two on standard output|2|--json needs -o FILE|record --json "$small"
 ingest: no file|2|nothing to ingest|ingest
 ingest: no file for a database|2|nothing to ingest|ingest -o x.db
@@ -77,6 +77,10 @@ ops: bad procedure|2|no procedure is called "moon"|ops -P moon t.db
 ops: bad program|2|no program is called "moon"|ops -g moon t.db
 ops: bad status|2|no status is called "moon"|ops -S moon t.db
 ops: bad time|2|--from: .*is not a time|ops --from moon t.db
+ops: a day that is not in the calendar|2|--from: .*is not a time|ops --from 2026-02-30 t.db
+ops: a time beyond 64 bits|2|--to: .*is not a time|ops --to 9999-01-01 t.db
+ops: frames shifted too far|3|cannot be shifted by 9223372036854775807|ops --frame-shift 9223372036854775807 small.nfsr
+ops: frames shifted too far down|3|cannot be shifted by -9223372036854775808|ops --frame-shift -9223372036854775808 small.nfsr
 ops: bad time, to|2|--to: .*is not a time|ops --to 2026-13-99x t.db
 ops: bad latency|2|--min-latency: .*is not a duration|ops --min-latency 1moon t.db
 ops: bad xid|2|--xid: .*is not a number|ops --xid moon t.db
