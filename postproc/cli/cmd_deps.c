@@ -249,7 +249,7 @@ static int set_range(void *to, const char *value, struct err *err)
     else if (dots[2])
         good = good && parse_number(dots + 2, &last);
     if (!good || first < 1 || first > last || last > INT64_MAX)
-        return err_set(err, ERR_USAGE, "--range: \"%s\" is not a range A..B of operations", value);
+        return err_set(err, ERR_USAGE, "\"%s\" is not a range A..B of operations", value);
     a->first = (int64_t)first;
     a->last = (int64_t)last;
     return 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/traffic.h"
+#include "base/values.h"
+#include "cli/filter_args.h"
 #include "record/record.h"
 #include "store/moment.h"
 #include "store/sql.h"
@@ -47,8 +49,31 @@ static int read_time(const char *option, const char *text, const struct moment_s
     return 0;
 }
 
+/* Says so if the trace has nothing that matches: no outage is no news then. */
+static int say_none(const struct traffic *t, sqlite3 *db, struct err *err)
+{
+    static const char sql[] =
+        "SELECT EXISTS (SELECT 1 FROM operation o WHERE" TRAFFIC_OPERATION ")"
+        " OR EXISTS (SELECT 1 FROM connection_event e WHERE" TRAFFIC_EVENT ")";
+    const struct filter filter = { .client = t->client[0] ? t->client : NULL,
+                                   .from = t->from_text,
+                                   .to = t->to_text };
+    sqlite3_stmt *stmt;
+    int result, found;
+
+    if (!t->client[0] && !t->server[0] && !t->from_text && !t->to_text)
+        return 0;
+    result = traffic_prepare(t, db, sql, &stmt, err);
+    if (result == 0)
+        result = sql_row(stmt, err);
+    found = result > 0 && sqlite3_column_int(stmt, 0);
+    result = sql_end(stmt, result < 0 ? result : 0, err);
+    return result < 0 || found ? result : filter_say_none(db, &filter, err);
+}
+
 int traffic_read(struct traffic *t, sqlite3 *db, struct err *err)
 {
+    char from[VALUE_TEXT_MAX], to[VALUE_TEXT_MAX];
     struct moment_span span;
 
     if (read_host(t->client_text, t->client, err) < 0 ||
@@ -58,9 +83,13 @@ int traffic_read(struct traffic *t, sqlite3 *db, struct err *err)
         return err_set(err, ERR_INPUT, "no packet of the trace has a time");
     t->first = span.first;
     t->last = span.last;
-    if (read_time("--from", t->from_text, &span, &t->from, err) < 0)
+    if (read_time("--from", t->from_text, &span, &t->from, err) < 0 ||
+        read_time("--to", t->to_text, &span, &t->to, err) < 0)
         return -err->code;
-    return read_time("--to", t->to_text, &span, &t->to, err);
+    if (t->to_text && t->to < t->from)
+        return err_set(err, ERR_USAGE, "--to (%s) is before --from (%s)", time_text(t->to, to),
+                       time_text(t->from, from));
+    return say_none(t, db, err);
 }
 
 int traffic_prepare(const struct traffic *t, sqlite3 *db, const char *sql, sqlite3_stmt **stmt,

@@ -23,7 +23,8 @@ struct traffic {
 /* Fills the options, including the last row of the table. */
 void traffic_arg_table(struct traffic *to, struct arg table[TRAFFIC_ARG_COUNT]);
 
-/* Reads what the user gave.  Fails if the trace has no times. */
+/* Reads what the user gave, and says on standard error if nothing in the trace matches it.  Fails
+ * if the trace has no times. */
 int traffic_read(struct traffic *traffic, sqlite3 *db, struct err *err);
 
 /* Prepares |sql| and binds ?1 to ?4. */

@@ -72,6 +72,11 @@ ops: bad client|2|not an IPv4 or IPv6 address|ops --client moon t.db
 ops: no such client|0|^nfsdigest: no operation matches; the clients of the trace are [0-9.]+|ops --client 192.0.2.1 t.db
 ops: nothing then|0|^nfsdigest: no operation matches; the trace is from 20.* UTC|ops --to 1970-01-02 t.db
 report: no such client|0|^nfsdigest: no operation matches; the clients of the trace are [0-9.]+|report --html none.html --client 192.0.2.1 t.db
+outage: no such client|0|^nfsdigest: no operation matches; the clients of the trace are [0-9.]+|outage --client 192.0.2.1 t.db
+starve: nothing then|0|^nfsdigest: no operation matches; the trace is from 20.* UTC|starve --to 1970-01-02 t.db
+outage: --to before --from|2|--to \(20.*\) is before --from \(20|outage --from +5s --to +1s t.db
+hang: --to before --from|2|--to \(20.*\) is before --from \(20|hang --from +5s --to +1s t.db
+deps: bad range|2|^nfsdigest: --range: "5..3" is not a range|deps --list --range 5..3 t.db
 ops: bad server|2|not an IPv4 or IPv6 address|ops --server 1.2.3 t.db
 ops: bad procedure|2|no procedure is called "moon"|ops -P moon t.db
 ops: bad program|2|no program is called "moon"|ops -g moon t.db
