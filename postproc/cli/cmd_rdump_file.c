@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/values.h"
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "rdump/rdump_check.h"
 #include "rdump/rdump_text.h"
 
@@ -25,6 +26,9 @@ int rdump_file_wanted(const struct rdump_file_args *args, struct err *err)
         return err_set(err, ERR_USAGE, "--json does not go with --undump");
     if (args->check && args->output)
         return err_set(err, ERR_USAGE, "--check writes no file: not with --output");
+    if (wanted && !args->check &&
+        outputs_spare(args->dump ? args->dump : args->undump, "--output", args->output, err) < 0)
+        return -err->code;
     return wanted;
 }
 

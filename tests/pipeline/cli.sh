@@ -13,6 +13,8 @@ other=other.pcap # not all of it, so that operations without call or reply are t
 editcap -F pcap "$(capture knfsd-netem-udp)" $other $(seq 53 53 2500)
 "$n" ingest -q -o t.db "$small" "$other"
 "$n" record -o small.nfsr "$small"
+"$n" rdump -o small.rdump small.nfsr >/dev/null
+"$n" rdump --dump small.rdump -o small.text
 
 # --- usage: name | exit code | pattern in what it says | arguments
 while IFS='|' read -r name code pattern arguments; do
@@ -39,6 +41,8 @@ tree: store then|2|not with --at|tree --store --at 1 t.db
 tree: store into a stream|3|a record stream, not a trace database|tree --store small.nfsr
 deps: store into a capture|3|not a trace database|deps --store "$small"
 rdump: over its input|2|--output: .*would replace the input|rdump -o "$small" "$small"
+rdump: a text over its dump|2|--output: small.rdump would replace the input|rdump --dump small.rdump -o small.rdump
+rdump: a dump over its text|2|--output: ./small.text would replace the input|rdump --undump small.text -o ./small.text
 deps: over its input|2|--dot: ./small.nfsr would replace the input small.nfsr|deps --dot ./small.nfsr small.nfsr
 concurrency: over its input|2|--svg: t.db would replace|concurrency --svg t.db t.db
 compare: twice standard input|2|only one side|compare - -
