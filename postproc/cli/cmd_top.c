@@ -5,7 +5,9 @@
  * cli.h.
  */
 #include "cli/cli.h"
+#include "base/values.h"
 #include "cli/top_run.h"
+#include "wire/field.h"
 
 #include <strings.h>
 #include <string.h>
@@ -42,6 +44,19 @@ static int read_host(const char *option, const char *text, struct address *to, s
                          text);
 }
 
+static int check_procedure(const char *name, struct err *err)
+{
+    uint64_t number;
+
+    if (!name || parse_number(name, &number))
+        return 0;
+    for (const struct program *const *p = wire_programs; *p; p++)
+        for (uint32_t i = 0; i < (*p)->procedure_count; i++)
+            if ((*p)->procedures[i].name && strcasecmp((*p)->procedures[i].name, name) == 0)
+                return 0;
+    return err_set(err, ERR_USAGE, "no procedure is called \"%.64s\"", name);
+}
+
 struct words {
     const char *by, *sort, *client, *server;
 };
@@ -70,6 +85,8 @@ static int read_words(const struct words *w, struct top_options *o, struct err *
 
 static int check(const struct top_options *o, int operands, struct err *err)
 {
+    if (check_procedure(o->filter.procedure, err) < 0)
+        return -err->code;
     if (o->interface ? operands != 0 : operands != 1)
         return err_set(err, ERR_USAGE, "top takes one capture or record stream, or -i INTERFACE");
     if (o->packet_filter && !o->interface)

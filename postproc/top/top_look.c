@@ -28,11 +28,15 @@ void top_status(const struct record_operation *op, char text[TOP_STATUS])
     const struct procedure *p = procedure_find(op->program, op->version, op->procedure);
     const char *name = NULL;
 
-    if (op->rpc_status == STATUS_NONE)
+    if (!op->reply.frame)
         name = "no reply";
+    else if (op->rpc_status == STATUS_NONE)
+        name = "-"; /* not captured */
+    else if (op->rpc_status == 0 && op->status == STATUS_NONE)
+        name = "ok"; /* a result without a status, or it was not captured */
     else if (op->rpc_status != 0)
         name = rpc_status_name((uint32_t)op->rpc_status);
-    else if (op->status != STATUS_NONE && p)
+    else if (p)
         name = status_name(p, (uint32_t)op->status);
     if (name)
         snprintf(text, TOP_STATUS, "%s", name);

@@ -148,7 +148,30 @@ def check_made(scratch):
     expect(len(lines) == 38 and sum("NFS3ERR_NOENT" in l for l in lines) == 20 and
            sum("no reply" in l for l in lines) == 3 and sum("READ" in l and " 0+1000 " in l for l in lines) == 10,
            "slower:", lines[:2])
+    expect("no procedure is called" in run("top", "-P", "WRIET", path, code=2).stderr, "-P: a name that is none")
     return path
+
+
+def check_statuses(scratch):
+    """Operations have the statuses that ops shows, also those without one: of NULL, and of a reply that was cut."""
+    trace = traffic.Trace()
+    udp = traffic.UdpFlow(trace, "10.0.0.2", 901)
+    for number, (procedure, arguments, results, cut) in enumerate((
+            (0, b"", b"", 0), (messages.GETATTR, messages.getattr_args(messages.handle(3)), messages.getattr_res(3), 0),
+            (messages.GETATTR, messages.getattr_args(messages.handle(3)), messages.getattr_res(3), 88),
+            (messages.GETATTR, messages.getattr_args(messages.handle(3)), None, 0))):
+        op = udp.call(number + 1, procedure, arguments)
+        if results is not None:
+            udp.reply(op, results)
+            frame = trace.frames[-1]
+            frame.data = frame.data[:len(frame.data) - cut]
+    path, database = scratch / "statuses.pcap", scratch / "statuses.db"
+    trace.write(path)
+    run("ingest", "-o", database, path)
+    wanted = [re.search(r" NFS \S+ \S+ (\S+)", line)[1] for line in run("ops", database).stdout.splitlines()]
+    told = [t["status"] for t in top("--slower", "0", path)]
+    expect(wanted == ["ok", "NFS3_OK", "ok", "-"], "statuses of ops:", wanted)
+    expect(told == ["ok", "NFS3_OK", "ok", "no reply"], "--slower: statuses:", told)
 
 
 def check_early(scratch):
@@ -359,6 +382,7 @@ def main():
         scratch = pathlib.Path(name)
         made = check_made(scratch)
         check_early(scratch)
+        check_statuses(scratch)
         check_many(scratch)
         check_real(scratch)
         check_terminal(made)
