@@ -7,6 +7,7 @@
  */
 #include "cli/top_run.h"
 #include "capture/capture.h"
+#include "capture/feed.h"
 #include "capture/live.h"
 #include "capture/sniff.h"
 #include "cli/cli.h"
@@ -398,6 +399,19 @@ static int begin(struct run *r, struct err *err)
     return begin_metrics(r, err);
 }
 
+/* What the numbers are without. */
+static void say_unopened(const struct run *r)
+{
+    struct unopened unopened = { 0 };
+    struct err note = { 0 };
+
+    if (r->engine)
+        engine_unopened(r->engine, &unopened);
+    feed_note_unopened(&unopened, r->view.name, &note);
+    if (*note.text)
+        say(note.text);
+}
+
 int top_run(const struct top_options *options, struct err *err)
 {
     struct run r = { .o = options, .screen = { .fd = -1 } };
@@ -420,6 +434,7 @@ int top_run(const struct top_options *options, struct err *err)
     if (result == 0)
         result = finish(&r, err);
     screen_end(&r.screen);
+    say_unopened(&r);
     tell_free(r.tell);
     sniff_close(r.sniff);
     engine_free(r.engine);

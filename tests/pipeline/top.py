@@ -23,6 +23,7 @@ import time
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(os.environ["SRC"]) / "tests/gen"))
+import capfile  # noqa: E402
 import messages  # noqa: E402
 import traffic  # noqa: E402
 from live_client import Client, Ftnfsd  # noqa: E402
@@ -172,6 +173,15 @@ def check_statuses(scratch):
     told = [t["status"] for t in top("--slower", "0", path)]
     expect(wanted == ["ok", "NFS3_OK", "ok", "-"], "statuses of ops:", wanted)
     expect(told == ["ok", "NFS3_OK", "ok", "no reply"], "--slower: statuses:", told)
+
+
+def check_unopened(scratch):
+    """Packets that are not opened are in no number: a message says so, as in other commands."""
+    path = scratch / "802.11.pcap"
+    capfile.write_pcap(path, [capfile.Packet(MS * i, bytes(80), 80, 105) for i in range(7)], link_type=105)
+    said = run("top", path).stderr
+    expect("802.11.pcap: 7 packets in encapsulations (802.11 7) are not opened here" in said, "not opened:", said)
+    expect(said == run("info", path).stderr, "not opened: as info says it:", said)
 
 
 def check_early(scratch):
@@ -383,6 +393,7 @@ def main():
         made = check_made(scratch)
         check_early(scratch)
         check_statuses(scratch)
+        check_unopened(scratch)
         check_many(scratch)
         check_real(scratch)
         check_terminal(made)
