@@ -207,6 +207,11 @@ void json_name(struct json *j, const char *key, struct bytes name)
     buf_free(&text);
 }
 
+void json_file(struct json *j, const char *key, const char *path)
+{
+    json_name(j, key, (struct bytes){ (const uint8_t *)path, (uint32_t)strlen(path) });
+}
+
 void json_hex(struct json *j, const char *key, struct bytes data)
 {
     char text[128];

@@ -57,8 +57,7 @@ static void json_begin(const struct checked *c, const char *kind)
     if (!c->json)
         return;
     json_object(c->json, NULL);
-    json_name(c->json, "file",
-              (struct bytes){ (const uint8_t *)c->path, (uint32_t)strlen(c->path) });
+    json_file(c->json, "file", c->path);
     json_text(c->json, "kind", kind);
     json_array(c->json, "shown");
 }

@@ -138,7 +138,7 @@ static void report_json(struct store *store, const char *path, const char *state
     struct json j = { .out = stdout };
 
     json_object(&j, NULL);
-    json_text(&j, "file", path);
+    json_file(&j, "file", path);
     json_text(&j, "state", state);
     if (*state == 's' || *state == 'c') {
         json_u64(&j, "frames", t->frames);

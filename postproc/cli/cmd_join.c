@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/escape.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
@@ -38,11 +39,15 @@ static void print_row(struct json *j, const struct join_result *r)
     const char *verdict = verdicts[r->verdict];
 
     if (!j) {
-        printf("%-5s  %s%s%s\n", verdict, r->name, r->why[0] ? ": " : "", r->why);
+        printf("%-5s  ", verdict);
+        escape_print(stdout, r->name);
+        fputs(r->why[0] ? ": " : "", stdout);
+        escape_print(stdout, r->why);
+        putchar('\n');
         return;
     }
     json_object(j, NULL);
-    json_text(j, "piece", r->name);
+    json_file(j, "piece", r->name);
     json_text(j, "verdict", verdict);
     if (r->why[0])
         json_text(j, "why", r->why);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/key.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -16,7 +17,7 @@ static void print_key(const char *file, uint32_t version, const char *error)
     struct json j = { .out = stdout };
 
     json_object(&j, NULL);
-    json_text(&j, "file", file);
+    json_file(&j, "file", file);
     json_bool(&j, "usable", version > 0);
     if (version)
         json_u64(&j, "mapping", version);
@@ -56,12 +57,13 @@ static int make(int argc, char **argv, struct err *err)
         print_key(argv[first], (uint32_t)version, NULL);
         return 0;
     }
-    printf("%s: a new key of %d bits, which only you may read.\n"
+    escape_print(stdout, argv[first]);
+    printf(": a new key of %d bits, which only you may read.\n"
            "Use it for all captures whose pseudonyms must agree.  Never release it: a person who\n"
            "has it can find the originals.  Protect it as you protect the captures.  Destroy it\n"
            "when no other capture must agree with these, and when you do not need to look up\n"
            "pseudonyms any more.\n",
-           argv[first], 8 * KEY_LEN);
+           8 * KEY_LEN);
     return 0;
 }
 
@@ -102,7 +104,8 @@ static int check(int argc, char **argv, struct err *err)
         } else if (json) {
             print_key(argv[i], version, NULL);
         } else {
-            printf("%s: a key, can be used%s\n", argv[i],
+            escape_print(stdout, argv[i]);
+            printf(": a key, can be used%s\n",
                    version == KEY_VERSION_1
                        ? "; of version 1 of the mapping, which hides less: only for captures that "
                          "agree with earlier ones"

@@ -5,6 +5,7 @@
  * exclude each other.  The work is package.h's; the contract of subcommands is in cli.h.
  */
 #include "anon/key.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"
 #include "cli/engine_args.h"
@@ -37,12 +38,10 @@ struct package_args {
 
 static void show_finding(void *ctx, const char *text)
 {
-    printf("%s: %s\n", (const char *)ctx, text);
-}
-
-static void put_name(struct json *j, const char *key, const char *path)
-{
-    json_name(j, key, (struct bytes){ (const uint8_t *)path, (uint32_t)strlen(path) });
+    escape_print(stdout, ctx);
+    fputs(": ", stdout);
+    escape_print(stdout, text);
+    putchar('\n');
 }
 
 static void put_finding(void *ctx, const char *text)
@@ -57,7 +56,7 @@ static int verify_json(struct package_check *check, const char *path, struct err
     int result;
 
     json_object(&j, NULL);
-    put_name(&j, "archive", path);
+    json_file(&j, "archive", path);
     json_array(&j, "findings"); /* notes on findings that the maker accepted are among them */
     check->show = check->note = put_finding;
     check->ctx = &j;
@@ -93,7 +92,8 @@ static int verify_archive(const struct package_args *a, const char *path, struct
         return result;
     if (check.findings)
         return EXIT_FINDINGS;
-    printf("%s: package %s of %s files, %s, %s operations, nothing wrong%s\n", path, check.name,
+    escape_print(stdout, path);
+    printf(": package %s of %s files, %s, %s operations, nothing wrong%s\n", check.name,
            count_text(check.members, members), size_text(check.bytes, size),
            count_text(check.operations, operations),
            check.accepted ? " except for the findings that its maker accepted" : "");
@@ -121,10 +121,10 @@ static int tell_made(const struct package_options *o, int count, char **captures
     struct json j = { .out = stdout };
 
     json_object(&j, NULL);
-    put_name(&j, "archive", o->output);
+    json_file(&j, "archive", o->output);
     json_array(&j, "captures");
     for (int i = 0; i < count; i++)
-        put_name(&j, NULL, captures[i]);
+        json_file(&j, NULL, captures[i]);
     json_array_end(&j);
     json_object_end(&j);
     json_end(&j);

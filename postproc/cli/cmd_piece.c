@@ -25,8 +25,8 @@ static void print_json(const struct piece *p, const struct piece_result *r)
     struct json j = { .out = stdout };
 
     json_object(&j, NULL);
-    json_text(&j, "piece", p->name);
-    json_text(&j, "capture", p->path);
+    json_file(&j, "piece", p->name);
+    json_file(&j, "capture", p->path);
     json_u64(&j, "from", r->from);
     json_u64(&j, "to", r->to);
     json_u64(&j, "lead_in_frames", r->lead);

@@ -6,6 +6,7 @@
  * is in cli.h.
  */
 #include "anon/policy_parts.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"
 #include "cli/cli.h"
@@ -242,9 +243,11 @@ static int check_one(const char *what, bool json, struct err *err)
         return count;
     }
     count = policy_warn(policy, &text, err);
-    if (count >= 0)
-        printf("%s: policy %s can be used; %s\n", what, policy->name,
+    if (count >= 0) {
+        escape_print(stdout, what);
+        printf(": policy %s can be used; %s\n", policy->name,
                count ? "it gives away:" : "it hides all that a policy can hide");
+    }
     for (const char *line = (const char *)text.data, *end = line + text.len;
          count > 0 && line < end; line += strcspn(line, "\n") + 1)
         printf("    %.*s\n", (int)strcspn(line, "\n"), line);

@@ -4,6 +4,7 @@
  * nfsdigest rdump --dump, --check and --undump.  The contract is in cmd_rdump_file.h.
  */
 #include "cli/cmd_rdump_file.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"
 #include "cli/cli.h"
@@ -101,7 +102,7 @@ static void print_check_json(const char *name, const struct rdump_summary *s, co
     struct bytes left = { s->text.data, (uint32_t)s->text.len };
 
     json_object(&j, NULL);
-    json_text(&j, "dump", name);
+    json_file(&j, "dump", name);
     json_text(&j, "damage", damage);
     json_u64(&j, "findings", s->findings);
     json_array(&j, "first_findings");
@@ -124,15 +125,19 @@ static void print_check(const char *name, const struct rdump_summary *s, bool da
     char operations[VALUE_TEXT_MAX], objects[VALUE_TEXT_MAX];
 
     printf("%.*s", (int)s->text.len, (const char *)s->text.data);
-    if (s->findings > RDUMP_FINDINGS_SHOWN)
-        printf("%s: %llu findings, the first %d are shown\n", name, (unsigned long long)s->findings,
+    if (s->findings > RDUMP_FINDINGS_SHOWN) {
+        escape_print(stdout, name);
+        printf(": %llu findings, the first %d are shown\n", (unsigned long long)s->findings,
                RDUMP_FINDINGS_SHOWN);
+    }
+    if (damaged || !s->findings)
+        escape_print(stdout, name);
     count_text(s->totals.operations, operations);
     count_text(s->totals.objects, objects);
     if (damaged)
-        printf("%s: %s objects and %s operations can be read\n", name, objects, operations);
+        printf(": %s objects and %s operations can be read\n", objects, operations);
     else if (!s->findings)
-        printf("%s: a replay dump of %s operations on a tree of %s objects, nothing wrong\n", name,
+        printf(": a replay dump of %s operations on a tree of %s objects, nothing wrong\n",
                operations, objects);
 }
 

@@ -68,8 +68,7 @@ static int tell(const struct recorder *r, struct err *err)
     struct json j = { .out = stdout };
 
     json_object(&j, NULL);
-    json_name(&j, "output",
-              (struct bytes){ (const uint8_t *)r->output, (uint32_t)strlen(r->output) });
+    json_file(&j, "output", r->output);
     json_u64(&j, "frames", r->end.frames);
     json_u64(&j, "operations", r->end.operations);
     json_u64(&j, "calls", r->end.calls - again[REPEAT_CALL] - again[COPY_CALL]);

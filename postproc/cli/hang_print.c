@@ -212,7 +212,7 @@ int hang_json(sqlite3 *db, const char *name, const struct hang_request *request,
     struct context x = { request, h, &j };
 
     json_object(&j, NULL);
-    json_name(&j, "trace", (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) });
+    json_file(&j, "trace", name);
     json_i64(&j, "at", request->at);
     json_bool(&j, "chosen", h->chosen);
     json_u64(&j, "calls", h->calls);

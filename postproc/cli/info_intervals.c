@@ -83,7 +83,7 @@ int info_intervals_json(const char *name, const struct intervals *in, struct err
     struct json j = { .out = stdout };
 
     json_object(&j, NULL);
-    json_name(&j, "database", (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) });
+    json_file(&j, "database", name);
     json_i64(&j, "every", in->every);
     json_u64(&j, "untimed", in->untimed);
     json_array(&j, "intervals");

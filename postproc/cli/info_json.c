@@ -127,8 +127,7 @@ int info_json(const struct info_view *view, struct err *err)
     struct unopened unopened;
 
     json_object(&j, NULL);
-    json_name(&j, "database",
-              (struct bytes){ (const uint8_t *)view->name, (uint32_t)strlen(view->name) });
+    json_file(&j, "database", view->name);
     if (info_unopened(view->db, &unopened, err) < 0)
         return -err->code;
     if (whole && (json_rows(view, "sources", info_sources, &j, err) < 0 ||

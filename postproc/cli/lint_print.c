@@ -314,8 +314,7 @@ int lint_json(struct lint_view *v, struct err *err)
     const struct json_view jv = { v, &j };
 
     json_object(&j, NULL);
-    json_name(&j, "database",
-              (struct bytes){ (const uint8_t *)v->name, (uint32_t)strlen(v->name) });
+    json_file(&j, "database", v->name);
     json_u64(&j, "operations", v->counts.operations);
     json_u64(&j, "unanswered", v->counts.unanswered);
     json_u64(&j, "unknown", v->counts.unknown);

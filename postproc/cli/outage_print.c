@@ -347,7 +347,7 @@ int outages_json(sqlite3 *db, const char *name, const struct outage_request *req
     struct json_context c = { &j, request->rules };
 
     json_object(&j, NULL);
-    json_name(&j, "trace", (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) });
+    json_file(&j, "trace", name);
     json_u64(&j, "services", all->services);
     json_i64(&j, "silence", request->silence);
     json_bool(&j, "connection_events", all->events);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/plan_print.h"
+#include "base/escape.h"
 #include "base/values.h"
 
 #include <stdio.h>
@@ -38,8 +39,7 @@ static void print_json(const struct plan_counts *c, const struct plan_made *made
     struct json j = { .out = stdout };
 
     json_object(&j, NULL);
-    json_name(&j, "file",
-              (struct bytes){ (const uint8_t *)made->file, (uint32_t)strlen(made->file) });
+    json_file(&j, "file", made->file);
     json_u64(&j, "bytes", made->bytes);
     json_number(&j, "bytes_per_operation", "%.2f", share(made->bytes, all(c) * made->copies));
     json_u64(&j, "copies", made->copies);
@@ -117,7 +117,8 @@ void plan_print(const struct plan_counts *c, const struct plan_made *made, bool 
         print_json(c, made);
         return;
     }
-    printf("%s: %s, %.1f bytes per operation\n", made->file, size_text(made->bytes, a),
+    escape_print(stdout, made->file);
+    printf(": %s, %.1f bytes per operation\n", size_text(made->bytes, a),
            share(made->bytes, all(c) * made->copies));
     if (made->copies > 1)
         printf("copies          %u; the figures below are for one\n", made->copies);

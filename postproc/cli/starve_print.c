@@ -344,7 +344,7 @@ int starve_json(const char *name, const struct starve_request *request, const st
     struct json j = { .out = stdout, .indented = true };
 
     json_object(&j, NULL);
-    json_name(&j, "trace", (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) });
+    json_file(&j, "trace", name);
     json_u64(&j, "unanswered", st->unanswered);
     if (st->silence >= STARVE_SILENCE) {
         json_object(&j, "silence");

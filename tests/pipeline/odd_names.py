@@ -168,6 +168,31 @@ def packet_tree(capture, want):
                                                if found.get(x) != p][:3])
 
 
+def made_files(path):
+    """Names of files that commands make, in text and in JSON."""
+    key, dump, piece = path + b".key", path + b".rdump", path + b".piece"
+
+    def tells(name, wanted, *arguments, code=0):
+        said = strict(nfsdigest(*arguments, code=code))
+        check(nfsr.unescape(said[name]) == wanted, "%s --json: %s" % (arguments[0], said[name]))
+
+    for made in key, dump:
+        pathlib.Path(os.fsdecode(made)).unlink(missing_ok=True)
+    nfsdigest("key", "new", key)
+    nfsdigest("key", "check", key)
+    tells("file", key, "key", "check", "--json", key)
+    nfsdigest("rdump", "-o", dump, path)
+    tells("file", dump, "rdump", "--json", "-o", dump, path)
+    nfsdigest("rdump", "--check", dump, code=1)  # a zero byte and a slash are in no name
+    tells("dump", dump, "rdump", "--check", dump, "--json", code=1)
+    tells("piece", piece, "piece", "--json", "-o", piece, path)
+    tells("capture", path, "piece", "--json", "-o", piece, path)
+    nfsdigest("join", piece)
+    check(nfsr.unescape(strict(nfsdigest("join", "--json", piece))["pieces"][0]["piece"]) == piece, "join --json")
+    tells("file", path, "ingest", "--json", "-o", path + b".again.db", path)
+    tells("output", path + b".nfsr", "record", "--json", "-o", path + b".nfsr", path)
+
+
 def odd_files(capture, scratch):
     """Names of files: in info, messages and the database."""
     for name in (b"cap\xff\xe2\x80\xae.pcap", b"a\\x41\".pcap", b"\x1b[31m\n.pcap"):
@@ -183,6 +208,7 @@ def odd_files(capture, scratch):
             check(nfsr.unescape(said["sources"][0]["name"]) == path, "source's name")
             nfsdigest("info", target)
         run(PROGRAM, "ingest", "-o", path + b".db", path)  # is there already, and says so
+        made_files(path)
         run(PROGRAM, "info", path + b".none", code=3)
         run(PROGRAM, "record", "-o", os.path.join(path, b"x"), path, code=4)
         with open(path, "r+b") as out:
