@@ -38,6 +38,14 @@ static void json_latency(struct json *j, const char *key, const struct group *x,
         json_null(j, key);
 }
 
+static void json_known(struct json *j, const char *key, int64_t value, bool known)
+{
+    if (known)
+        json_i64(j, key, value);
+    else
+        json_null(j, key);
+}
+
 static void json_groups(const struct groups *g, enum group_by by, struct json *j)
 {
     char name[32];
@@ -47,6 +55,7 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
     json_array(j, name);
     for (int i = 0; i < g->count; i++) {
         const struct group *x = &g->groups[i];
+        bool called = by != BY_STATUS || x->key[1] >= 0; /* its call was captured */
 
         json_break(j);
         json_object(j, NULL);
@@ -56,9 +65,9 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
             json_text(j, group_names[by], x->label);
         if (by == BY_STATUS) {
             json_text(j, "procedure", x->detail);
-            json_i64(j, "program", group_key_high(x->key[0]));
-            json_i64(j, "version", group_key_low(x->key[0]));
-            json_i64(j, "number", x->key[1]);
+            json_known(j, "program", group_key_high(x->key[0]), called);
+            json_known(j, "version", group_key_low(x->key[0]), called);
+            json_known(j, "number", x->key[1], called);
             json_i64(j, "rpc_status", group_key_high(x->key[2]));
             json_i64(j, "code", group_key_low(x->key[2]));
         }

@@ -27,6 +27,7 @@ import capfile  # noqa: E402
 import database  # noqa: E402
 import messages  # noqa: E402
 import packets  # noqa: E402
+import traffic  # noqa: E402
 from checks import check, exit_code, good, run  # noqa: E402
 
 SECOND = 10**9
@@ -238,6 +239,22 @@ def clock_set_back(folder):
           == [0, 0, 1, 0, 0, 0], "a clock that was set back: %s" % found)
 
 
+def call_lost(folder):
+    """A refusal whose call was not captured: it has a status and no procedure."""
+    trace = traffic.Trace()
+    udp = traffic.UdpFlow(trace, "10.0.0.2", 901)
+    op = udp.call(5, messages.GETATTR, messages.getattr_args(messages.handle(3)))
+    del trace.frames[-1]
+    udp.reply(op, accept=4)
+    trace.write(folder / "lost.pcap")
+    for by in "status", "procedure":
+        found = json.loads(good("info", "--json", "--by", by, folder / "lost.pcap"))["by_" + by]
+        found = [[g[k] for k in ("status", "procedure", "program", "version", "number", "rpc_status", "operations")]
+                 for g in found]
+        check(found == ([["GARBAGE_ARGS", "call not captured", None, None, None, 4, 1]] if by == "status" else []),
+              "info --by %s: a lost call: %s" % (by, found))
+
+
 def check_report(db, options, mine):
     """The report of a trace with the same filter."""
     found = json.loads(good("report", "--json", *options, db))
@@ -351,6 +368,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         against_generator(pathlib.Path(folder))
         clock_set_back(pathlib.Path(folder))
+        call_lost(pathlib.Path(folder))
         if not os.environ.get("SANITIZED"):
             against_tshark(pathlib.Path(folder))
             waited_against_tshark(pathlib.Path(folder))
