@@ -138,8 +138,8 @@ static const struct kind status = {
     .by_name = "EXISTS (SELECT 1 FROM status_name s WHERE s.program = o.program AND"
                " s.version = o.version AND s.procedure = o.procedure AND s.status = o.status AND"
                " (s.name = ? COLLATE NOCASE OR s.name = 'NFS3ERR_' || ? COLLATE NOCASE))"
-               " OR (o.rpc_status <> 0 AND o.rpc_status IN (SELECT value FROM code"
-               " WHERE domain = 'rpc_status' AND name = ? COLLATE NOCASE))",
+               " OR o.rpc_status IN (SELECT value FROM code"
+               " WHERE domain = 'rpc_status' AND name = ? COLLATE NOCASE)",
     .known = "SELECT 1 FROM status_name WHERE name = ?1 COLLATE NOCASE OR name = 'NFS3ERR_' || ?1"
              " COLLATE NOCASE UNION SELECT 1 FROM code WHERE domain = 'rpc_status' AND name = ?1"
              " COLLATE NOCASE",

@@ -142,6 +142,7 @@ done <<T
 --status error|rpc_status <> 0 OR status <> 0
 --status OK|rpc_status = 0 AND ifnull(status, 0) = 0
 -S Error|rpc_status <> 0 OR status <> 0
+-S success|rpc_status = 0
 -S eNoEnt|status = 2 AND program IN (100003, 100227)
 --from '$text'|ifnull(call_time, reply_time) >= $middle
 -f ${middle:0:10}.${middle:10}|ifnull(call_time, reply_time) >= $middle
