@@ -81,6 +81,17 @@ static bool looks_like_input(const char *path)
     return false;
 }
 
+/* What SQLite would take for a database without a file, or for a URI. */
+static int check_name(const char *database, struct err *err)
+{
+    if (!*database)
+        return err_set(err, ERR_USAGE, "the name of the database is empty");
+    if (strcmp(database, ":memory:") == 0 || strncmp(database, "file:", 5) == 0)
+        return err_set(err, ERR_USAGE, "%s: write ./%s for a file of this name", database,
+                       database);
+    return 0;
+}
+
 /* The database, and how many operands it took, which are in |argc| and |argv|. */
 static int choose_database(const char **database, int argc, char **argv, struct err *err)
 {
@@ -259,8 +270,8 @@ int cmd_ingest(int argc, char **argv, struct err *err)
         return result;
     engine.settings.options.block_digests = blocks;
     taken = choose_database(&database, argc - first, argv + first, err);
-    if (taken < 0)
-        return taken;
+    if (taken < 0 || check_name(database, err) < 0)
+        return -err->code;
     job.database = database;
     job.count = argc - first - taken;
     job.paths = argv + first + taken;

@@ -70,6 +70,10 @@ record: two on standard output|2|--json needs -o FILE|record --json "$small"
 ingest: no file|2|nothing to ingest|ingest
 ingest: no file for a database|2|nothing to ingest|ingest -o x.db
 ingest: only a database|2|a database cannot be ingested; name what|ingest t.db
+ingest: a database without a name|2|the name of the database is empty|ingest -o "" "$small"
+ingest: an operand without a name|2|the name of the database is empty|ingest "" "$small"
+ingest: a database in no file|2|:memory:: write ./:memory: for a file|ingest -o :memory: "$small"
+ingest: a URI|2|write ./file:x.db for a file|ingest -o file:x.db "$small"
 ingest: two databases|2|a database cannot be ingested|ingest t.db t.db
 ingest: mistyped capture|3|nowhere.pcap: no such file|ingest nowhere.pcap t.db
 ops: bad client|2|not an IPv4 or IPv6 address|ops --client moon t.db
@@ -138,11 +142,11 @@ done <<T
 --status NFS3ERR_NOENT|program = 100003 AND status = 2
 -S noent|status = 2 AND program IN (100003, 100227)
 -S 17|status = 17
+-S success|rpc_status = 0
 --status ok|rpc_status = 0 AND ifnull(status, 0) = 0
 --status error|rpc_status <> 0 OR status <> 0
 --status OK|rpc_status = 0 AND ifnull(status, 0) = 0
 -S Error|rpc_status <> 0 OR status <> 0
--S success|rpc_status = 0
 -S eNoEnt|status = 2 AND program IN (100003, 100227)
 --from '$text'|ifnull(call_time, reply_time) >= $middle
 -f ${middle:0:10}.${middle:10}|ifnull(call_time, reply_time) >= $middle
