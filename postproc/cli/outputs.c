@@ -243,6 +243,8 @@ int outputs_spare_each(char *const *inputs, uint32_t count, const char *suffix, 
     char input[PATH_MAX];
     struct stat out, in;
 
+    if (path && !*path)
+        return err_set(err, ERR_USAGE, "%s: a file's name is missing", option);
     if (!path || strcmp(path, "-") == 0 || stat(path, &out) < 0 || !S_ISREG(out.st_mode))
         return 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -52,7 +52,7 @@ void outputs_free(struct outputs *o);
 int outputs_spare(const char *input, const char *option, const char *path, struct err *err);
 
 /* The same for a command with |count| inputs, each of which is a name with |suffix| behind it, and
- * which name no other files.  |path| NULL: it has no output. */
+ * which name no other files.  |path| NULL: it has no output; an empty name is an error. */
 int outputs_spare_each(char *const *inputs, uint32_t count, const char *suffix, const char *option,
                        const char *path, struct err *err);
 

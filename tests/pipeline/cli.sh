@@ -66,6 +66,7 @@ info: bad --by|2|--by takes procedure, client, server, user, path, phase, export
 check: no file|2|nothing to check|check
 record: no capture|2|nothing to record|record -o x.nfsr
 record: what was recorded|0|^{"output":"again.nfsr","frames":[0-9]+,"operations":206,"calls":[0-9]+,"replies":[0-9]+,"retransmissions":0,"copies":0,"problems":[0-9]+,"cut":false}$|record --json -o again.nfsr "$small"
+record: no name|2|--output: a file.s name is missing|record -o "" "$small"
 record: two on standard output|2|--json needs -o FILE|record --json "$small"
 ingest: no file|2|nothing to ingest|ingest
 ingest: no file for a database|2|nothing to ingest|ingest -o x.db
