@@ -106,6 +106,7 @@ class Capture:
                 stream.add(frame.time, sequence, payload)
         times, seen = [], set()
         for stream in streams.values():
+            check(not stream.early, "the capture lost a segment")
             for at, xid, program in stream.calls:
                 check(xid not in seen, "call", xid, "was sent twice")
                 seen.add(xid)
@@ -115,16 +116,28 @@ class Capture:
 
 
 class Stream:
-    """The RPC calls of one direction of a connection, which dumpcap saw whole and in order."""
+    """The RPC calls of one direction of a connection, which dumpcap saw whole.  Two segments may be in the wrong
+    order: one processor sends what the other one's acknowledgement made room for."""
 
     def __init__(self):
-        self.next, self.data, self.calls = None, bytearray(), []
+        self.next, self.data, self.calls, self.early = None, bytearray(), [], {}
 
     def add(self, at, sequence, payload):
-        skip = (self.next - sequence) & 0xffffffff
-        if skip >= 1 << 31:
-            raise SystemExit("the capture lost a segment: %d bytes" % (sequence - self.next))
-        payload = payload[skip:]  # what was sent again
+        if self.skip(sequence) >= 1 << 31:
+            self.early[sequence] = at, payload
+            return
+        self.take(at, sequence, payload)
+        while self.early:
+            sequence = min(self.early, key=lambda s: (s - self.next + (1 << 31)) & 0xffffffff)
+            if self.skip(sequence) >= 1 << 31:
+                break
+            self.take(self.early[sequence][0], sequence, self.early.pop(sequence)[1])
+
+    def skip(self, sequence):
+        return (self.next - sequence) & 0xffffffff
+
+    def take(self, at, sequence, payload):
+        payload = payload[self.skip(sequence):]  # what was sent again
         self.next = (self.next + len(payload)) & 0xffffffff
         self.data += payload
         while len(self.data) >= 4:
