@@ -26,6 +26,13 @@ static uint32_t turns_of(const struct playing *d)
     return most > (clients ? clients : 1) ? most : 0;
 }
 
+/* Its number times the golden ratio, of which the fraction counts: any steady part of all
+ * operations, such as each second one, comes to all connections, too. */
+static uint32_t turn_of(const struct playing *d, uint64_t number)
+{
+    return (uint32_t)((number * UINT64_C(0x9e3779b97f4a7c15) >> 32) * d->turns >> 32);
+}
+
 int connect_open(struct playing *d, struct err *err)
 {
     d->turns = turns_of(d);
@@ -155,7 +162,7 @@ bool connect_can(const struct playing *d, const struct step *step, uint64_t numb
         return false;
     to = to->same;
     if (d->turns)
-        c = to->pool ? to->pool[number % d->turns] : NULL;
+        c = to->pool ? to->pool[turn_of(d, number)] : NULL;
     else
         c = to->connections ? to->connections[client_of(d, step)] : NULL;
     if (c)
@@ -180,7 +187,7 @@ struct connection *connect_make(struct player *p, struct play *play, struct err 
             return NULL;
         }
     }
-    place = d->turns ? &to->pool[play_number(play) % d->turns] : &to->connections[client];
+    place = d->turns ? &to->pool[turn_of(d, play_number(play))] : &to->connections[client];
     c = *place;
     if (!c && most && to->pool_count == most)
         c = to->pool[to->pool_next++ % most];

@@ -67,7 +67,6 @@ struct lab {
     struct loop *loop;
     struct rpc_server *server;
     struct target target;
-    const struct target *targets[2];
     struct script script;
     struct script_host hosts[9];
     struct player_dump dump, second;
@@ -402,7 +401,6 @@ static void lab_begin(struct lab *l, uint32_t count, uint32_t horizon)
     assert_int_equal(net_address_parse("127.0.0.1:0", true, &at, &err), 0);
     assert_int_equal(rpc_server_listen(l->server, RPC_TCP, &at, &l->target.nfs, &err), 0);
     l->target.nfsacl = l->target.nfs;
-    l->targets[1] = &l->target;
     l->script = (struct script){ .path = "lab", .hosts = l->hosts, .host_count = 8 };
     l->script.trace.horizon = horizon;
     l->feed = (struct feed){
@@ -415,7 +413,8 @@ static void lab_begin(struct lab *l, uint32_t count, uint32_t horizon)
                                     .operations = count };
     l->verdicts = (struct verdicts){ &l->feed, l->dump.objects };
     l->second_feed.fd = -1;
-    /* the player is asked for servers by number: 1 is the target, the others are clients */
+    /* the player is asked for servers by number: 1 is the target, and what is a server in |hosts|
+     */
     l->setup = (struct player_setup){ .loop = l->loop,
                                       .dump_count = 1,
                                       .pace = PACE_ASAP,
@@ -461,11 +460,12 @@ static inline void lab_check_feed(const struct feed *feed)
 /* Returns what player_run returns. */
 static int lab_run(struct err *err)
 {
-    static const struct target *none[9];
-    const struct target *targets[9] = { none[0], &lab->target };
+    const struct target *targets[9] = { NULL, &lab->target };
     struct player_dump dumps[2];
     int result;
 
+    for (int i = 2; i < 9; i++)
+        targets[i] = lab->hosts[i].is_server ? &lab->target : NULL;
     lab->dump.target = lab->second.target = targets;
     dumps[0] = lab->dump;
     dumps[1] = lab->second;
