@@ -90,7 +90,7 @@ static int end_warm_up(struct player *p, struct err *err)
     pace_begin(p, p->measured);
     watch_cpu(&p->cpu_user, &p->cpu_system);
     if (p->setup.duration)
-        result = loop_set(p->setup.loop, &p->limit, p->now + p->setup.duration, err);
+        result = loop_set(p->setup.loop, &p->limit, p->measured + p->setup.duration, err);
     for (uint32_t i = 0; i < p->setup.dump_count && result == 0; i++)
         if (p->dumps[i].parked)
             result = steps_unpark(&p->dumps[i], err);

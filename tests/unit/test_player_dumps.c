@@ -149,12 +149,35 @@ static void test_begins_later(void **state)
     }
 }
 
+/* A warm-up without operations, as one up to a time before the first: the duration begins when the
+ * run does. */
+static void test_duration_begins_later(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_begin(&l, 100, 32);
+    for (uint32_t i = 0; i < l.count; i++)
+        l.steps[i].step.time += 2;
+    l.setup.pace = PACE_ASAP;
+    l.setup.warm_up = 1;
+    l.setup.duration = INT64_C(2000000000);
+    l.setup.begin = loop_clock() + INT64_C(2100000000);
+    lab_run_all();
+    for (uint32_t i = 0; i < l.count; i++) {
+        assert_int_equal(l.steps[i].got, VERDICT_AS_RECORDED);
+        assert_false(l.steps[i].done.warm_up);
+    }
+    lab_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_dumps),
         cmocka_unit_test(test_two_dumps_ends),
         cmocka_unit_test(test_begins_later),
+        cmocka_unit_test(test_duration_begins_later),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
