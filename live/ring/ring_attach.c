@@ -75,6 +75,7 @@ int ring_attach(const char *path, const struct loop *loop, int *fd, struct ring_
         return *fd;
     if (map(*fd, loop, reader, err) < 0) {
         close(*fd);
+        *fd = -1;
         return err_prefix(err, "%s", path);
     }
     return 0;

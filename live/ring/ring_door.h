@@ -66,7 +66,7 @@ uint32_t ring_door_readers(const struct ring_door *door);
  * (net/local_socket.h). */
 
 /* Connects to the writer, and maps its ring.  Returns 0 and sets |*fd|, the connection, and
- * |*reader|, which the caller owns both. */
+ * |*reader|, which the caller owns both; or a negative code, and |*fd| is below 0. */
 int ring_attach(const char *path, const struct loop *loop, int *fd, struct ring_reader **reader,
                 struct err *err);
 /* Lets the writer tell all readers a mark of RING_DOOR_MARK bytes, over a connection of its own,
