@@ -14,15 +14,15 @@
 
 enum { CALL_BYTES = 64 << 20, CALL_MAX = 64 << 20 };
 
-/* With more connections than clients, some would never be used: then it does not matter whose an
- * operation is. */
+/* With more connections than clients of this player, some would never be used: then it does not
+ * matter whose an operation is. */
 static uint32_t turns_of(const struct playing *d)
 {
     const struct script_host *hosts = d->setup.script->hosts;
     uint32_t most = d->player->setup.connections, clients = 0;
 
     for (uint32_t i = 1; hosts && i <= d->host_count; i++)
-        clients += !hosts[i].is_server;
+        clients += !hosts[i].is_server && !other_has(d, i);
     return most > (clients ? clients : 1) ? most : 0;
 }
 

@@ -271,6 +271,20 @@ def warm_up(scratch, dump, operations):
               operations - 20)
 
 
+def connections(scratch, dump):
+    """As many as --connections says, however many of the clients a rank has."""
+    stream, played = os.path.join(scratch, "played.nfsr"), os.path.join(scratch, "played.db")
+    for ranks in 0, 2:
+        play(ranks, dump, os.path.join(scratch, "kept"), "--connections", "8",
+             server_options=("--record", stream))
+        subprocess.run([BIN / "nfsdigest", "ingest", "-q", "-o", played, stream], check=True)
+        with sqlite3.connect(played) as db: # of work()'s READs: what makes the tree has none of them
+            used = db.execute("SELECT count(DISTINCT flow) FROM operation"
+                              " WHERE program = 100003 AND procedure = 6 AND count = 16384").fetchone()[0]
+        os.unlink(played)
+        check("--connections 8 with %d ranks" % ranks, used, 8)
+
+
 def without_tree(dump):
     """What rank 0 alone finds ends all ranks."""
     with Ftnfsd("--export", "/a") as server:
@@ -304,6 +318,7 @@ def main():
         faulty = same_verdicts(scratch, "faults", dump, (1, 2, 4), server_options=(
             *(word for rule in FAULTS for word in ("--fault", rule)),))
         dependencies(scratch, dump, database)
+        connections(scratch, dump)
         without_tree(dump)
         short(scratch, dump, sum(faulty[1].values()))
         warm_up(scratch, dump, sum(faulty[1].values()))
