@@ -18,11 +18,14 @@ struct member {
     const char *name;
     uint16_t offset, size;
     uint8_t kind;
+    bool later; /* earlier reports lack it: then it is 0 or "" */
 };
 
 /* clang-format off */
 #define NUMBER(s, kind, m) { #m, offsetof(struct s, m), 8, kind }
 #define WORDS(s, m) { #m, offsetof(struct s, m), sizeof(((struct s *)NULL)->m), TEXT }
+#define LATER_NUMBER(s, kind, m) { #m, offsetof(struct s, m), 8, kind, true }
+#define LATER_WORDS(s, m) { #m, offsetof(struct s, m), sizeof(((struct s *)NULL)->m), TEXT, true }
 #define INNER(s, kind, m, n) { #m "_" #n, offsetof(struct s, m.n), 8, kind }
 #define TIMES(s, m) INNER(s, U64, m, count), INNER(s, I64, m, sum), INNER(s, I64, m, mean), \
     INNER(s, I64, m, p50), INNER(s, I64, m, p90), INNER(s, I64, m, p99), INNER(s, I64, m, p999), \
@@ -36,11 +39,11 @@ static const struct member run[] = {
     WORDS(report_run, target),
     WORDS(report_run, pace),
     WORDS(report_run, rules),
-    WORDS(report_run, options),
+    LATER_WORDS(report_run, options),
     WORDS(report_run, note),
     NUMBER(report_run, U64, operations),
     NUMBER(report_run, U64, explained),
-    NUMBER(report_run, U64, refused),
+    LATER_NUMBER(report_run, U64, refused),
     NUMBER(report_run, U64, warm_up),
     NUMBER(report_run, U64, resent),
     NUMBER(report_run, U64, lost_connections),
@@ -266,6 +269,8 @@ static int read_row(char *line, size_t len, const struct section *s, void *row, 
 
         while (i < count && strcmp(members[i].name, m->name) != 0)
             i++;
+        if (i == count && m->later)
+            continue;
         if (i == count)
             return err_set(err, ERR_INPUT, "%s has no %s", s->name, m->name);
         if (read_value(m, row, &members[i], err) < 0)

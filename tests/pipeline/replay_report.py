@@ -170,6 +170,10 @@ def check_refusals(folder, good):
     path.write_text(json.dumps(json.loads(good)))
     tool("show", path, code=3)
     tool("show", folder / "none.json", code=3)
+    path = folder / "earlier.json"
+    path.write_text(re.sub('"(options|refused)": ("[^"]*"|[0-9]+),? ?', "", good)) # a report of an earlier version
+    text = tool("show", path).stdout
+    check("--udp" not in text and "RPC errors" not in text, "an earlier report", text)
 
 
 def make_page(top, *runs):
