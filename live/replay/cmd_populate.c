@@ -149,8 +149,9 @@ static int compare_foreign(struct session *s, struct session_target *t, uint64_t
         return result;
     return err_set(err, ERR_INPUT,
                    "%s has a tree that nfsreplay did not make, and that is not as the dump wants "
-                   "it: %s differences, which \"nfsreplay populate --check\" shows",
-                   t->text, count_text(counts.differences, differences));
+                   "it: %s difference%s, which \"nfsreplay populate --check\" shows",
+                   t->text, count_text(counts.differences, differences),
+                   counts.differences == 1 ? "" : "s");
 }
 
 /* A tree without our marker: it counts if it is complete (ftnfsd --image makes it). */

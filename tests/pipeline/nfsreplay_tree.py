@@ -218,7 +218,7 @@ def like_ours(dump):
         said("an image", run("populate", dump, url), 0, "nfsreplay did not make it")
         export.settings(b"root-17", size=5)
         for command in "populate", "run":
-            refused(3, "not as the dump wants it: 1 differences", command, dump, url)
+            refused(3, "not as the dump wants it: 1 difference, which", command, dump, url)
         said("what differs", run("populate", "--check", dump, url), 1, "root-17: size 0, there 5")
 
 
