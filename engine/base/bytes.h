@@ -63,6 +63,12 @@ static inline bool bytes_are_dots(struct bytes name)
            name.data[name.len - 1] == '.';
 }
 
+/* Whether a directory can have an entry of this name: "." and ".." are such, too. */
+static inline bool bytes_are_name(struct bytes name)
+{
+    return name.len && !memchr(name.data, '/', name.len) && !memchr(name.data, 0, name.len);
+}
+
 static inline bool bytes_are_zeros(const uint8_t *p, size_t len)
 {
     return !len || (!*p && memcmp(p, p + 1, len - 1) == 0);

@@ -10,8 +10,7 @@ static int learn(struct lane *lane, struct err *err);
 
 bool copy_name_is(struct lane *lane, struct bytes name)
 {
-    bool is_good = name.len > 0 && name.len <= MIRROR_NAME_MAX && !copy_name_is_dot(name) &&
-                   !memchr(name.data, '/', name.len) && !memchr(name.data, 0, name.len);
+    bool is_good = name.len <= MIRROR_NAME_MAX && bytes_are_name(name) && !copy_name_is_dot(name);
 
     if (!is_good) {
         lane->job->copy->counts.refused_names++;

@@ -15,8 +15,7 @@ bool name_is(struct bytes name, const char *text)
 
 bool name_is_good(struct bytes name)
 {
-    return name.len && name.len <= FS_NAME_MAX && !memchr(name.data, '/', name.len) &&
-           !memchr(name.data, 0, name.len) && !bytes_are_dots(name);
+    return name.len <= FS_NAME_MAX && bytes_are_name(name) && !bytes_are_dots(name);
 }
 
 /* RFC 1813 s3.2: a name that the server cannot handle is NFS3ERR_ACCES. */
@@ -31,7 +30,7 @@ enum nfsstat3 name_may_seek(const struct fs *fs, const struct fs_caller *caller,
         return NFS3ERR_ACCES;
     if (name.len > FS_NAME_MAX)
         return NFS3ERR_NAMETOOLONG;
-    if (!name.len || memchr(name.data, '/', name.len) || memchr(name.data, 0, name.len))
+    if (!bytes_are_name(name))
         return NFS3ERR_ACCES;
     return NFS3_OK;
 }

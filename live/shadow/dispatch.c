@@ -178,7 +178,7 @@ static enum shadow_fate fate_of_object(const struct shadow *s, const struct requ
 /* No name at all (RFC 1813 s3.2): a server that takes it for a path may leave its export. */
 static bool is_path(struct bytes name)
 {
-    return name.len && (memchr(name.data, '/', name.len) || memchr(name.data, 0, name.len));
+    return name.len && !bytes_are_name(name);
 }
 
 enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)

@@ -18,11 +18,6 @@ struct listing {
     bool over, odd_type;
 };
 
-static bool is_name(struct bytes name)
-{
-    return name.len && !memchr(name.data, '/', name.len) && !memchr(name.data, '\0', name.len);
-}
-
 static int take(void *ctx, const struct effect_entry *entry)
 {
     struct listing *l = ctx;
@@ -35,7 +30,7 @@ static int take(void *ctx, const struct effect_entry *entry)
                              entry->cookie };
     l->over |= entry->has_attributes && entry->attributes.is_over;
     l->odd_type |= entry->has_attributes && entry->attributes.type == OBJECT_UNKNOWN;
-    if (!is_name(entry->name))
+    if (!bytes_are_name(entry->name))
         return LINT_SAY(lint, LINT_LISTING_NAME, l->effect, 0, l->err,
                         "entry %" PRIu32 " has a name that is empty, or with a slash or zero byte",
                         lint->entry_count);

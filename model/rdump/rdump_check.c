@@ -132,14 +132,6 @@ static void check_object(struct rdump_checker *c, const struct rdump_object *o)
         rdump_finding(c, "used %u", o->used);
 }
 
-static bool is_possible_name(struct bytes name)
-{
-    if (!name.len || memchr(name.data, '/', name.len) || memchr(name.data, 0, name.len))
-        return false;
-    return name.data[0] != '.' ||
-           (name.len != 1 && (name.len != 2 || name.data[1] != '.')); /* "." and ".." */
-}
-
 /* As good as the name and the directory themselves.  (The directory as seed of the name's hash is
  * not: of names of up to 8 bytes, small seeds make up for small differences.) */
 static uint64_t hash_of(const struct rdump_entry *e)
@@ -174,7 +166,7 @@ static void check_entry(struct rdump_checker *c, const struct rdump_entry *e)
     else if (here && (parent->server != server || parent->copy != copy))
         rdump_finding(c, "is in object %u, and object %u is of another server or copy", e->parent,
                       e->object);
-    if (!is_possible_name(e->name))
+    if (!bytes_are_name(e->name) || bytes_are_dots(e->name))
         rdump_finding(c, "this name is not possible");
     c->no_memory |= buf_append(&c->entries, &key, sizeof(key)) < 0;
 }

@@ -46,6 +46,7 @@ static void print_json(const struct plan_counts *c, const struct plan_made *made
     json_u64(&j, "objects", c->objects);
     json_u64(&j, "entries", c->entries);
     json_u64(&j, "subtrees", c->subtrees);
+    json_u64(&j, "impossible_names", c->impossible_names);
     plan_print_operations_json(&j, c);
     json_u64(&j, "compared", c->compared);
     json_u64(&j, "racing", c->unsure[UNSURE_RACING]);
@@ -90,6 +91,9 @@ void plan_print_before(const struct plan_counts *c)
 
     printf("initial tree    %s objects, %s names, %s subtrees\n", count_text(c->objects, a),
            count_text(c->entries, b), count_text(c->subtrees, d));
+    if (c->impossible_names)
+        printf("                %s names were left out, which no file can have\n",
+               count_text(c->impossible_names, a));
 }
 
 void plan_print_operations(const struct plan_counts *c)

@@ -70,6 +70,8 @@ struct plan_counts {
     uint64_t operations; /* of NFSv3 and NFSACL, that pass the filter */
     uint64_t others;     /* of other programs and versions, which are not in the plan */
     uint64_t objects, entries, subtrees; /* of the initial tree */
+    uint64_t impossible_names; /* of the trace's entries: with a slash or a zero byte.  They are not
+                                * in |entries|; what has no other one is as without a name */
     uint64_t directories, bytes; /* of |objects|: how many directories; known bytes of the others */
     uint64_t inferred, by_reason[REPAIR_REASON_MAX];
     uint64_t unplayable, by_unplayable[UNPLAYABLE_MAX];

@@ -208,6 +208,10 @@ static int show_entries(struct plan *p, struct err *err)
 
         if (!e->is_used)
             continue;
+        if (!bytes_are_name(entry.name) || bytes_are_dots(entry.name)) {
+            p->counts->impossible_names++; /* a dump has none: nobody can make them */
+            continue;
+        }
         p->counts->entries++;
         if (p->host->entry && p->host->entry(p->host->ctx, &entry, err) < 0)
             return -err->code;

@@ -22,8 +22,7 @@ struct script {
 
 static bool is_makeable(struct bytes name)
 {
-    return name.len && !memchr(name.data, '/', name.len) && !memchr(name.data, 0, name.len) &&
-           !(name.data[0] == '.' && (name.len == 1 || (name.len == 2 && name.data[1] == '.')));
+    return bytes_are_name(name) && !bytes_are_dots(name);
 }
 
 /* Bytes that are printed as they are, in single quotes. */
