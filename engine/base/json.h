@@ -47,8 +47,8 @@ void json_end(struct json *j); /* a newline; another JSON text may follow */
 void json_text(struct json *j, const char *key, const char *text); /* NULL is null */
 /* Writes bytes as a string, escaped like names; slashes stay. */
 void json_name(struct json *j, const char *key, struct bytes name);
-void json_file(struct json *j, const char *key,
-               const char *path); /* the name of a file, as json_name */
+/* The same of a file's name. */
+void json_file(struct json *j, const char *key, const char *path);
 void json_hex(struct json *j, const char *key, struct bytes data);
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_i64(struct json *j, const char *key, int64_t value);

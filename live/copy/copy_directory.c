@@ -17,12 +17,6 @@ enum { LIST_TRIES = 8, ENTRY_BYTES = 24 /* the least that an entry takes */ };
 static int list_reference(struct job *job, struct err *err);
 static int list_surplus(struct job *job, struct err *err);
 
-bool copy_name_is_dot(struct bytes name)
-{
-    return (name.len == 1 && name.data[0] == '.') ||
-           (name.len == 2 && name.data[0] == '.' && name.data[1] == '.');
-}
-
 /* --- one reply */
 
 static void begin_list(struct job *job)
@@ -130,7 +124,7 @@ static int took_there(struct lane *lane, struct bytes body, struct err *err)
     if (!copy_directory_keep(job, body, NULL))
         return 0;
     for (uint32_t i = 0; i < job->entry_count; i++)
-        if (!copy_name_is_dot(job->entries[i].name) &&
+        if (!bytes_are_dots(job->entries[i].name) &&
             copy_name_set_add(&job->there, copy_name_hash(job->copy, job->entries[i].name)) < 0)
             return err_memory(err, "the names of a directory");
     if (job->there.count > job->copy->setup.names_max)
@@ -159,7 +153,7 @@ static int feed_names(struct job *job, struct lane *lane, struct err *err)
         uint64_t hash = copy_name_hash(job->copy, entry->name);
         int result;
 
-        if (copy_name_is_dot(entry->name))
+        if (bytes_are_dots(entry->name))
             continue;
         lane->work = (struct name_work){ .directory = job->sut,
                                          .is_there = copy_name_set_has(&job->there, hash) };
@@ -246,7 +240,7 @@ static int feed_surplus(struct job *job, struct lane *lane, struct err *err)
         struct bytes name = job->entries[job->entry_at++].name;
         int result;
 
-        if (copy_name_is_dot(name) || is_scratch(job, name) ||
+        if (bytes_are_dots(name) || is_scratch(job, name) ||
             copy_name_set_has(&job->wanted, copy_name_hash(job->copy, name)))
             continue;
         lane->work = (struct name_work){ .directory = job->sut };

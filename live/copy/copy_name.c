@@ -10,7 +10,7 @@ static int learn(struct lane *lane, struct err *err);
 
 bool copy_name_is(struct lane *lane, struct bytes name)
 {
-    bool is_good = name.len <= MIRROR_NAME_MAX && bytes_are_name(name) && !copy_name_is_dot(name);
+    bool is_good = name.len <= MIRROR_NAME_MAX && bytes_are_name(name) && !bytes_are_dots(name);
 
     if (!is_good) {
         lane->job->copy->counts.refused_names++;

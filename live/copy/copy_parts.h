@@ -344,7 +344,6 @@ int copy_directory_list(struct job *job, enum copy_side side, struct bytes direc
                         struct err *err);
 /* Reads a reply into job->entries; false: not possible, the job has ended. */
 bool copy_directory_keep(struct job *job, struct bytes body, struct post_op_attr *attributes);
-bool copy_name_is_dot(struct bytes name);
 
 /* --- copy_name.c, copy_make.c, copy_remove.c: of lane->work; lane_done at the end */
 bool copy_name_is(struct lane *lane, struct bytes name); /* false: no name that the SUT can have */

@@ -226,7 +226,7 @@ static int feed_swept(struct job *job, struct lane *lane, struct err *err)
         int result;
 
         lane->work = (struct name_work){ .directory = job->copy->scratch.swept };
-        if (copy_name_is_dot(name) || !copy_name_is(lane, name))
+        if (bytes_are_dots(name) || !copy_name_is(lane, name))
             continue;
         result = copy_name_remove(lane, err);
         return result < 0 ? result : 1;
@@ -308,7 +308,7 @@ static int took_scratch(struct lane *lane, struct bytes body, struct err *err)
     for (uint32_t i = 0; i < job->entry_count; i++) {
         struct bytes name = job->entries[i].name;
 
-        if (copy_name_is_dot(name))
+        if (bytes_are_dots(name))
             continue;
         if (is_stashed(s, name) || name.len >= SCRATCH_NAME) {
             job->matched++;

@@ -54,8 +54,6 @@ struct clean {
     struct timer progress, again_timer;
 };
 
-static const int64_t again_after = 200000000;
-
 static int send_removal(struct removal *r, struct err *err);
 static int go_on(struct clean *c, struct err *err);
 static int list_on(struct clean *c, uint64_t cookie, const uint8_t *verifier, struct err *err);
@@ -90,7 +88,7 @@ static int wait_a_little(struct clean *c, struct err *err)
 {
     return c->again_timer.place
                ? 0
-               : loop_set(c->setup->loop, &c->again_timer, loop_clock() + again_after, err);
+               : loop_set(c->setup->loop, &c->again_timer, loop_clock() + PIPELINE_AGAIN, err);
 }
 
 /* --- a name: REMOVE; if it is a directory, LOOKUP */

@@ -236,7 +236,7 @@ int marker_make_directory(struct pipeline *p, struct marker_directory *d, struct
 {
     struct MKDIR3args args = { { d->parent, name_of(d->name) },
                                { .set_mode = true, .mode = d->mode } };
-    struct GETATTR3args args_of;
+    struct GETATTR3args of;
     struct GETATTR3res got;
     struct CREATE3res res;
     char what[MARKER_OTHER + 8];
@@ -251,9 +251,9 @@ int marker_make_directory(struct pipeline *p, struct marker_directory *d, struct
                        "another user (it needs no_root_squash)");
     if (result == 0)
         result = marker_look_up(p, d, err);
-    args_of.object = (struct bytes){ d->handle, d->len };
+    of.object = (struct bytes){ d->handle, d->len };
     if (result == 0)
-        result = pipeline_ask(p, NFS3_GETATTR, &args_of, &got, err);
+        result = pipeline_ask(p, NFS3_GETATTR, &of, &got, err);
     if (result == 0 && got.obj_attributes.uid != 0)
         return made_by_other(p, d, got.obj_attributes.uid, err);
     return refused(result, what, err);

@@ -107,7 +107,7 @@ static int check_pace(struct replay_options *o, struct err *err)
     return 1;
 }
 
-/* One of these would be ignored silently, too. */
+/* Options that would do nothing. */
 static int check_reading(const struct replay_options *o, struct err *err)
 {
     if (o->check_contents && !o->check)

@@ -11,8 +11,6 @@
 
 enum { ATTEMPTS = 12, AGAIN_MOST = 300 };
 
-static const int64_t again_after = 200000000;
-
 struct pipeline {
     struct pipeline_setup setup;
     struct rpc_client **clients;
@@ -133,7 +131,7 @@ static int on_wait(void *ctx, struct err *err)
 static int wait_a_little(struct pipeline *p, struct err *err)
 {
     struct timer timer = { .due = on_wait, .ctx = p };
-    int result = loop_set(p->setup.loop, &timer, loop_clock() + again_after, err);
+    int result = loop_set(p->setup.loop, &timer, loop_clock() + PIPELINE_AGAIN, err);
 
     p->answered = false;
     if (result == 0)

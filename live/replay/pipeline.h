@@ -36,6 +36,9 @@ enum nfs3_procedure {
     NFS3_COMMIT = 21,
 };
 
+/* ns until a server that was busy (JUKEBOX) is asked again. */
+#define PIPELINE_AGAIN INT64_C(200000000)
+
 struct pipeline;
 
 struct pipeline_setup {

@@ -12,7 +12,7 @@
 
 enum { CONNECTIONS = 4, OUTSTANDING = 256, UDP_MOST = 32768 };
 
-static const int64_t again_after = 200000000, progress_each = 250000000;
+static const int64_t progress_each = 250000000;
 
 /* --- what is known */
 
@@ -157,7 +157,7 @@ int populate_again(struct item *item, struct err *err)
     p->again = item;
     return p->again_timer.place
                ? 0
-               : loop_set(p->setup->loop, &p->again_timer, loop_clock() + again_after, err);
+               : loop_set(p->setup->loop, &p->again_timer, loop_clock() + PIPELINE_AGAIN, err);
 }
 
 /* --- phases: each begins its next item, if there is one */

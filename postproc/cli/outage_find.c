@@ -218,6 +218,7 @@ static void begin_gap(struct finder *f, const struct outage_packet *from, int64_
  * one. */
 enum { REPLY, CALL, ASKED };
 
+/* clang-format off */
 static const char happenings[] =
     "SELECT f.server, f.server_port, o.reply_time AS time, 0, o.reply_source, o.reply_frame,"
     " o.call_time < o.reply_time FROM operation o JOIN flow f ON f.id = o.flow"
@@ -233,15 +234,15 @@ static const char happenings[] =
     " AND o.reply_frame IS NULL AND o.call_time IS NOT NULL AND" TRAFFIC_OPERATION
     " UNION ALL SELECT f.server, f.server_port, r.time, 2, NULL, NULL, NULL"
     " FROM retransmission r JOIN flow f ON f.id = r.flow WHERE r.kind = 1"
-    " AND r.time IS NOT NULL AND" TRAFFIC_OF(
-        "f.client", "f.server",
-        "r.time") " UNION ALL SELECT e.server, e.server_port, w.time, 2, NULL, NULL, NULL"
-                  " FROM connection_event e JOIN (SELECT id, time FROM connection_event"
-                  "  UNION ALL SELECT id, last_time FROM connection_event) w ON w.id = e.id"
-                  " WHERE w.time IS NOT NULL AND e.direction = 0 AND (e.event = 6 OR (e.event = 1"
-                  " AND (e.count > 1 OR NOT EXISTS (SELECT 1 FROM connection_event a WHERE a.flow "
-                  "= e.flow"
-                  " AND a.event = 2)))) AND" TRAFFIC_EVENT " ORDER BY 1, 2, 3, 4";
+    " AND r.time IS NOT NULL AND" TRAFFIC_OF("f.client", "f.server", "r.time")
+    " UNION ALL SELECT e.server, e.server_port, w.time, 2, NULL, NULL, NULL"
+    " FROM connection_event e JOIN (SELECT id, time FROM connection_event"
+    "  UNION ALL SELECT id, last_time FROM connection_event) w ON w.id = e.id"
+    " WHERE w.time IS NOT NULL AND e.direction = 0 AND (e.event = 6 OR (e.event = 1"
+    " AND (e.count > 1 OR NOT EXISTS (SELECT 1 FROM connection_event a WHERE a.flow = e.flow"
+    " AND a.event = 2)))) AND" TRAFFIC_EVENT
+    " ORDER BY 1, 2, 3, 4";
+/* clang-format on */
 
 static int take_happening(struct finder *f, sqlite3_stmt *stmt, struct outages *all,
                           struct err *err)
